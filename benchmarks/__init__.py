@@ -1,7 +1,7 @@
 """
-What the emitter and the stack cost on this machine, each figure beside its limit.
+The cost of the emitter and the stack on this machine, each figure next to its limit.
 
-`others.toml` has what other ways took when they were last measured beside ours.
+`others.toml` has figures of other tools, measured at the same time as ours.
 """
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# Where the functions live: a root folder of its own, which is not installed.
+# The functions' source root, which is not installed.
 sys.path += [str(Path(__file__).resolve().parent.parent / root) for root in ("emitter", "lambda")]

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure, print, with `--check` judge, and with `--record` keep."""
+"""`python -m benchmarks`: measure and print; `--check` compares with limits, `--record` stores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure everything; the exit code."""
+    """Measure everything, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="What the emitter and the stack cost on this machine, beside what they may "
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def measure(folder: Path) -> list[Figure]:
-    """Every figure, in the order of the table."""
+    """Return every figure, in the order of the table."""
     with emitter.running(folder) as resident:
         return [
             emitter.usual_report(),
@@ -69,7 +69,7 @@ def measure(folder: Path) -> list[Figure]:
 
 
 if __name__ == "__main__":
-    # Whatever was started is ended on the way out.
+    # Every started process is stopped at the end.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, lambda number, _frame: sys.exit(128 + number))
     sys.exit(main(sys.argv[1:]))

@@ -1,9 +1,9 @@
 """
-What the emitter costs: processor time of a report, bytes of a minute's line, memory.
+The emitter's cost: processor time of a report, bytes of a minute line, memory.
 
-Two pieces of work that are compared are done in turns: a machine that others use
-is slow for a while and fast for a while, and in turns both meet the same. The
-median quotient of the pairs is the figure.
+Two operations that are compared run alternately: a machine that others use is slow for a while and
+fast for a while, and alternating operations meet the same conditions. The figure is the median
+quotient of the pairs.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from neuron_emitter.settings import MinuteSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-USUAL_LIMIT: Final = 1.5  # of processor time
-INSTRUCTIONS_LIMIT: Final = 1.2  # for the same work, which waits longer for memory
+USUAL_LIMIT: Final = 1.5  # processor time
+INSTRUCTIONS_LIMIT: Final = 1.2  # for equal work, which waits longer for memory
 FEW: Final = 24  # reports, two minutes
 RUNTIME_REPORTS: Final = 624
 LONG_LIMIT: Final = 1.0
 LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}
 MEMORY_LIMITS_MIB: Final = {"logs": 60, "stdout": 45}
-MEASURED_REPORTS: Final = 720  # an hour's, read at once
+MEASURED_REPORTS: Final = 720  # an hour of reports, read at once
 IDLE_MINUTES: Final = 1_000  # four digits, as after most of a day
-LITTLE: Final = 0.01  # of a busy core's utilization: two decimals, and idle all the same
+LITTLE: Final = 0.01  # utilization of a nearly idle core: two decimals
 LINE_WITHIN_S: Final = 120.0  # a minute closes within 60
 _MEASURED_PERIOD_S: Final = 5.0
 _REPORTS_A_MINUTE: Final = 12
@@ -57,7 +57,7 @@ _HEALTH_COUNTS: Final = {
     "RecordsProduced": 100_000, "RecordsDelivered": 99_990, "RecordsDropped": 0, "SpoolRecords": 10,
     "SpoolBytes": 24_000, "EmitterCpuSeconds": 1_234.56, "EmitterMemory": 55_000_000,
 }  # fmt: skip
-"""As after two months."""
+"""Totals as after two months."""
 
 
 class MeasuredReading:
@@ -79,12 +79,12 @@ class MeasuredReading:
             self._fold.fold_report(frame, _MEASURED_FROM_S)
 
     def decode_report(self) -> None:
-        """Decode one report, and nothing more."""
+        """Decode one report without any other work."""
         self._decode(next(self._lines))
 
     def require_reports(self) -> None:
         """
-        Require that every report was read: a report that was dropped would have been cheap.
+        Raise an error unless every report was read: a dropped report would have been cheap.
 
         Raises:
             RuntimeError: If a report was not read.
@@ -97,13 +97,14 @@ class MeasuredReading:
 
 def usual_report() -> Figure:
     """
-    A report of 4 KB by instructions, which do not vary; by time if valgrind is missing.
+    Measure a report of 4 KB by instructions, which do not vary; by time if valgrind is missing.
 
-    Instructions are those of many reports less those of few, so that the start has no part.
+    The instructions of few reports are subtracted from those of many, so that the start does not
+    count.
     """
     if shutil.which("valgrind") is None:
         return report(sample_reports.usual(), USUAL_LIMIT, rounds=50, times=1_000)
-    _instructions("read_report", 1)  # compiles what has changed
+    _instructions("read_report", 1)  # compiles changed modules
     ours, bare = (
         (_instructions(way, RUNTIME_REPORTS) - _instructions(way, FEW)) / (RUNTIME_REPORTS - FEW)
         for way in ("read_report", "decode_report")
@@ -118,7 +119,7 @@ def usual_report() -> Figure:
 
 
 def run_reports(way: str, times: int) -> None:
-    """Read usual reports in one *way*, so often, in this process."""
+    """Run usual reports in one *way* a number of *times*, in this process."""
     reading = MeasuredReading(sys.stdin.buffer.readlines())
     work = getattr(reading, way)
     for _ in range(times):
@@ -145,7 +146,7 @@ def _instructions(way: str, times: int) -> int:
 
 
 def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> Figure:
-    """A report read, decoded and folded, against an untyped decode of the same bytes."""
+    """Compare reading, decoding and folding a report with an untyped decode of the same bytes."""
     ours = MeasuredReading(lines)
     bare = MeasuredReading(lines)
     read = ours.read_report
@@ -169,9 +170,10 @@ def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> 
 
 def processor_s(work: Callable[[], object], times: int) -> float:
     """
-    Processor time of one execution, in seconds; the collector runs as in any process.
+    Return the processor time of one execution, in seconds, with the garbage collector on.
 
-    The collection before empties the processor's caches, so *times* must be many for short work.
+    The collection before it empties the processor's caches, so *times* must be large for short
+    work.
     """
     gc.collect()
     begun = time.process_time_ns()
@@ -181,14 +183,14 @@ def processor_s(work: Callable[[], object], times: int) -> float:
 
 
 def line_size(cores: int) -> Figure:
-    """The minute line of an instance whose cores are all held, with low activity and long idle."""
+    """Measure the minute line of an instance whose held cores were idle for long."""
     framer = Framer()
     fold = Fold(FoldSettings(period_s=_MEASURED_PERIOD_S))
     minute = sample_reports.wide(cores, share=LITTLE)
     now_s = _MEASURED_FROM_S
     record = None
     for seq in range(100_000, 100_000 + IDLE_MINUTES):
-        # Idle minutes count whole minutes: twelve reports each, the same ones.
+        # Idle minutes count whole minutes: twelve equal reports each.
         for place, line in enumerate(minute):
             for frame in framer.frame_chunk(line):
                 fold.fold_report(frame, now_s + _MEASURED_PERIOD_S * place + 2)
@@ -223,10 +225,10 @@ def line_size(cores: int) -> Figure:
 @contextmanager
 def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
     """
-    Start an emitter for each output; ask for their memory when other things have been measured.
+    Start an emitter for each output. The returned function measures their memory.
 
-    They are looked at when each has closed a real minute and got rid of its line:
-    everything has been loaded by then.
+    It measures after each emitter has closed a real minute and delivered its line: by then
+    everything has been loaded.
     """
     minute = sample_reports.wide(32)
     printed = folder / "lines"
@@ -280,7 +282,7 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
 
 
 def memory_mib(process: int | str, name: str = "VmRSS") -> float:
-    """What the kernel says that *process* takes now, or with `VmHWM` took at most."""
+    """Return the kernel's value of the memory of *process*; `VmHWM` is the maximum."""
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     values = dict(line.split(":", 1) for line in status.splitlines())
     return int(values[name].split()[0]) / 1024
@@ -288,7 +290,7 @@ def memory_mib(process: int | str, name: str = "VmRSS") -> float:
 
 def wait(is_so: Callable[[], bool]) -> None:
     """
-    Wait until something is so.
+    Wait until a condition holds.
 
     Raises:
         RuntimeError: If it is not within `PATIENCE_S`.
@@ -303,7 +305,7 @@ def wait(is_so: Callable[[], bool]) -> None:
 
 @contextmanager
 def _log_service() -> Iterator[tuple[str, list[str]]]:
-    """A CloudWatch Logs on this machine that says yes: its address, and the lines that came."""
+    """Serve a CloudWatch Logs that accepts everything: its address, and the lines."""
     lines: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

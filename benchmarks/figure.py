@@ -1,4 +1,4 @@
-"""One figure: what was measured, how much of it, and how much it may be."""
+"""One figure: the measured quantity, its value and its limit."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Figure:
     One row of the table.
 
     Attributes:
-        what: What was measured.
+        what: The measured quantity.
 
-        value: How much.
+        value: The measured value.
 
-        unit: Of value and limit.
+        unit: The unit of value and limit.
 
-        limit: The most it may be.
+        limit: The largest permitted value.
 
-        beside: What it was measured against, and how it varied.
+        beside: The reference it was compared with, and its variation.
     """
 
     what: str
@@ -36,18 +36,18 @@ class Figure:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is more than it may be."""
+        """True if it is above its limit."""
         return self.value > self.limit
 
     def row(self) -> tuple[str, ...]:
-        """As text, under `HEADS`."""
+        """Return it as text, under `HEADS`."""
         verdict = "over" if self.is_over else "ok"
         measured = f"{number(self.value)} {self.unit}"
         return self.what, measured, number(self.limit), verdict, self.beside
 
 
 def terminal(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as text, a line each."""
+    """Return a table as text, one line per row."""
     lines = [heads, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
@@ -57,11 +57,11 @@ def terminal(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
 
 
 def number(value: float) -> str:
-    """Whole from 100 on, with two decimals below, none of which say nothing."""
+    """Return a number: whole from 100, otherwise with two decimals unless they are zeros."""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"

@@ -1,7 +1,7 @@
 """
-The figures that were printed last, kept: the only source of those in docs/.
+The stored figures of the last run: the only source of figures in docs/.
 
-The page is made of this file, so a figure that no command printed cannot stand in it.
+The page is generated from this file, so it can only contain figures that a command printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RECORD_COMMAND: Final = "make bench RECORD=1"
 LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools")
-"""A figure depends on those of these that the environment has."""
+"""Libraries that affect the figures, if the environment has them."""
 
 FIGURES_FILE: Final = (
     Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
@@ -40,7 +40,7 @@ def commit() -> str:
 
 
 def keep(figures: Sequence[Figure], took_s: float) -> None:
-    """Write *figures* as those of now, of this commit, on this machine."""
+    """Store *figures* with the time, the commit and the machine."""
     kept = {
         "commit": commit(),
         "as_of": datetime.now(timezone.utc).date().isoformat(),
@@ -52,16 +52,16 @@ def keep(figures: Sequence[Figure], took_s: float) -> None:
 
 
 def read() -> dict[str, Any]:
-    """What was kept: when, on what, how long it took, and a row for each figure."""
+    """Return the stored record: time, machine, duration, and a row for each figure."""
     kept: dict[str, Any] = json.loads(FIGURES_FILE.read_text(encoding="utf-8"))
     return kept
 
 
 def table() -> str:
-    """Each figure with its limit, as the page has them."""
+    """Return each figure with its limit, as in the page."""
     kept = read()
     of = kept["as_of"]
-    if "commit" in kept:  # files of before 2026-11-28 have none
+    if "commit" in kept:  # files from before 2026-11-28 have no commit
         of = f"commit {kept['commit'][:12]}, {of}"
     how = f"`{RECORD_COMMAND}`, {of}, {kept['took_s']:.0f} s on {kept['machine']}."
     items = [
@@ -72,7 +72,7 @@ def table() -> str:
 
 
 def machine() -> str:
-    """Processor count, memory, system, Python and libraries a figure depends on, in one line."""
+    """Return processors, memory, system, Python and the libraries that matter, in one line."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     system = f"{platform.system()} {platform.machine()}"
     versions = ", ".join(_versions())

@@ -1,11 +1,10 @@
 """
-A fleet, of 32 cores each unless said: records of one minute, and the lines that carry them.
+A fleet with 32 cores each by default: records of one minute, and the lines with them.
 
-The same numbers each time, and different ones for each instance: a compressor
-must not find it easier than with real ones. Of ten instances six train on all
-cores, two serve with half of their cores attached idle, one is half busy, one
-is held by nobody; of a hundred one has no telemetry. Held cores have four owners
-with names of pods and their namespaces as teams.
+The numbers are the same in every run, and different for each instance: a compressor must not find
+them easier than real ones. Of ten instances six train on all cores, two serve with half of their
+cores attached idle, one is half busy, one is held by no process; one of a hundred has no telemetry.
+Held cores have four owners with names of pods, and their namespaces as teams.
 """
 
 from __future__ import annotations
@@ -56,13 +55,13 @@ _GIB: Final = 1 << 30
 def records(
     instances: int, clusters: int = 1, cores: int = CORES_OF_INSTANCE
 ) -> Iterator[MinuteRecord]:
-    """The records of `MINUTE` of a fleet in that many clusters of equal size."""
+    """Yield the records of `MINUTE` of a fleet in *clusters* clusters of equal size."""
     for number in range(instances):
         yield _record(number, f"training-{number % clusters:03d}", cores)
 
 
 def line_of(record: MinuteRecord) -> str:
-    """The log line that the emitter writes for *record* with its default settings."""
+    """Return the log line that the emitter writes for *record* with default settings."""
     return _lines().minute_records(record)[0].line
 
 
@@ -149,7 +148,7 @@ def _utilization(letter: str, draw: random.Random) -> float | None:
 
 
 def _owners(state: str, draw: random.Random) -> dict[int, str]:
-    """Names of owners by held core."""
+    """Return the names of owners by held core."""
     held = [core for core, letter in enumerate(state) if letter in BUSY_STATE + ATTACHED_IDLE_STATE]
     names = [f"{_TEAM}/llama-{draw.getrandbits(40):010x}" for _ in range(_OWNERS_OF_FLEET_INSTANCE)]
     share = -(-len(held) // _OWNERS_OF_FLEET_INSTANCE) or 1

@@ -1,9 +1,9 @@
 """
 Make a month of a ledger and a bill for it, and measure the reports on them.
 
-Two or three rows for each instance-hour, with as many digits as real ones. The bucket
-is a folder: the network is not in the seconds, nor the 1.5 ms of processor time that
-AWS's SDK takes for each of the month's 5,760 objects.
+There are two or three rows for each instance-hour, with as many digits as real ones. The bucket is
+a folder: the seconds do not include the network, nor the 1.5 ms of processor time that AWS's SDK
+takes for each of the month's 5,760 objects.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BILL_LIMIT_S: Final = 90.0
 BILL_LIMIT_MIB: Final = 1_024
 LEDGER_INSTANCES: Final = 1_000
 LEDGER_HOURS: Final = range(496728, 496728 + 30 * 24)
-"""September 2026."""
+"""The hours of September 2026."""
 
 CORE_MICROS: Final = 60 * 10**6
 LEDGER_CORES: Final = 32
@@ -47,7 +47,7 @@ LEDGER_OWNERS: Final = 200
 
 
 def figure(folder: Path) -> Figure:
-    """The report of a month of `INSTANCES`."""
+    """Measure the report of a month of `INSTANCES`."""
     size = write_month(folder, LEDGER_HOURS, LEDGER_INSTANCES)
     begun_s = time.perf_counter()
     usd = report(folder, LEDGER_HOURS)
@@ -62,7 +62,7 @@ def figure(folder: Path) -> Figure:
 
 
 def bill_figures(folder: Path) -> list[Figure]:
-    """The split of a bill of the month in *folder*, in a process of its own."""
+    """Measure the split of a bill of the month in *folder*, in its own process."""
     bill = folder / "bill.csv"
     with bill.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -85,7 +85,7 @@ def bill_figures(folder: Path) -> list[Figure]:
 
 
 def bill_rows(hours: range, instances: int) -> Iterator[Sequence[object]]:
-    """A charge of each instance-hour, in the order of `BILL_COLUMNS`."""
+    """Yield a charge for each instance-hour, in the order of `BILL_COLUMNS`."""
     for hour in hours:
         start, end = (iso_minute(at * HOUR_MINUTES)[:13] for at in (hour, hour + 1))
         times = f"{start[:7]}-01", f"{start}:00:00.000Z", f"{end}:00:00.000Z"
@@ -96,7 +96,7 @@ def bill_rows(hours: range, instances: int) -> Iterator[Sequence[object]]:
 
 
 def write_month(folder: Path, hours: range, instances: int) -> int:
-    """Put every hour into *folder*; the bytes of all objects."""
+    """Write every hour into *folder*. Return the bytes of all objects."""
     size = 0
     parts = {name: part_of(bucket_of(name)) for name in map(_name, range(instances))}
     for hour in hours:
@@ -111,8 +111,8 @@ def write_month(folder: Path, hours: range, instances: int) -> int:
 
 
 def rows_of_hour(hour: int, instances: int) -> Iterator[LedgerRow]:
-    """Return an owner and unallocated cores of each instance, and a second owner of every third."""
-    draw = random.Random(hour)  # the same fleet each time
+    """Yield an owner and unallocated cores of each instance, and a second owner of every third."""
+    draw = random.Random(hour)  # the same fleet in every run
     for number in range(instances):
         names = [
             f"slurm:{4_000 + number % LEDGER_OWNERS} user-{number % LEDGER_OWNERS}",
@@ -155,7 +155,7 @@ def _name(number: int) -> str:
 
 
 def report(folder: Path, hours: range) -> float:
-    """Idle USD of *hours* by the report of a ledger in *folder*, up to its JSON."""
+    """Return the idle USD of *hours* by the report of a ledger in *folder*, up to its JSON."""
     since, until = (iso_minute(hour * HOUR_MINUTES) for hour in (hours.start, hours.stop))
     settings = IdleReportSettings(ledger=(str(folder),), since=since, until=until)
     usd: float = json.loads(json_text(collect(settings, ())))["total"]["idle_cost"]

@@ -1,10 +1,10 @@
 """
-Reports as neuron-monitor writes them, in the sizes that matter.
+Reports in the form of neuron-monitor, in the relevant sizes.
 
-They are the simulated neuron-monitor's, which this repository has checked
-against captured ones. The longest captured report has 444 KB, of 32 runtimes
-that each list all 32 cores; the simulated one of that shape has 389 KB, so its
-runtimes get some more of the models that they have loaded already.
+They come from the simulated neuron-monitor, which this repository has compared with captured
+reports. The longest captured report has 444 KB, of 32 runtimes that each list all 32 cores; the
+simulated one of that shape has 389 KB, so its runtimes get copies of models that they have already
+loaded.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _SIMULATED_REPORTS: Final = 13  # the first covers milliseconds
 
 
 def usual() -> list[bytes]:
-    """A minute of reports of 4 KB: an inf2.xlarge whose two cores are busy."""
+    """Return a minute of reports of 4 KB: an inf2.xlarge with two busy cores."""
     return _simulated("inf2.xlarge", "busy")
 
 
 def long() -> list[bytes]:
-    """Reports of 444 KB: a trn1.32xlarge with a runtime and two dozen models on each core."""
+    """Return reports of 444 KB: a trn1.32xlarge, a runtime and 24 models on each core."""
     return [_with_more_models(line) for line in _simulated("trn1.32xlarge", "many-runtimes", 3)]
 
 
 def wide(cores: int, *, share: float = 1.0) -> list[bytes]:
-    """A minute of reports of one runtime on *cores* cores, at *share* of what busy ones show."""
+    """Return a minute of reports of one runtime on *cores* cores, at *share* of a busy one."""
     return [_widened(line, cores, share) for line in _simulated("trn1.32xlarge", "busy")]
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """What a process of this repository sees: nothing of this machine's settings."""
+    """Return the environment of a process of this repository, without this machine's settings."""
     path = f"{REPOSITORY}{os.pathsep}{REPOSITORY / 'lambda'}"
     return {
         "PATH": os.defpath,

@@ -1,5 +1,5 @@
 """
-Print the size of the repository beside its budgets: `python -m benchmarks.sizes`, in a clone.
+Print the size of the repository next to its budgets: `python -m benchmarks.sizes`, in a clone.
 
 Size is weight: nodes of the syntax tree. Imports, docstrings, comments and layout weigh nothing.
 The product is every folder of the table except the tests.
@@ -32,7 +32,7 @@ GENERATED_REFERENCE: Final = re.compile(
 
 
 def weight(node: ast.AST) -> int:
-    """Count the nodes of *node*'s tree that are neither imports nor docstrings."""
+    """Return the number of nodes in *node*'s tree that are neither imports nor docstrings."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.expr_context() | ast.Expr(ast.Constant(str())):
             return 0

@@ -1,12 +1,10 @@
 """
 The cost of the stack's functions.
 
-Run `python -m benchmarks.stack_figures ingest`, or `close`, in a process of its own.
-
-The functions' own code: the table is a stand-in. To close, it stands in place of
-boto3's client; to ingest, at the other end of its connection, so that all that boto3
-does is done and only the network is not there. The minute of a fleet waits on disk,
-so that a process that is measured holds nothing but what the function would.
+Run `python -m benchmarks.stack_figures ingest`, or `close`, in its own process. The functions are
+the real ones; the table is a stand-in. For close it replaces boto3's client; for ingest it is at
+the other end of the connection, so that boto3 does all its work without the network. The minute of
+a fleet is on disk, so that the measured process holds only what the function would.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ CLOSE_LIMIT_S: Final = 1.5
 CLOSE_LIMIT_MIB: Final = 512
 STACK_INSTANCES: Final = 10_000
 STACK_CLUSTERS: Final = 20
-MEASURED_RUNS: Final = 3  # of which the fastest counts: what is short is often disturbed as a whole
+MEASURED_RUNS: Final = 3  # the fastest counts, because a short run is often disturbed as a whole
 DELIVERIES: Final = 300
 RECORDS_GROUP: Final = "/neuron-emf/records"
 STACK_ACCOUNT: Final = "123456789012"
@@ -72,45 +70,45 @@ _ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute
 @dataclass(slots=True)
 class StandIn:
     """
-    The table, for one process; every condition holds, because nobody else writes.
+    The table, for one process; every condition holds, because no other process writes.
 
     Attributes:
-        folder: Where the records of every minute are, one file a bucket.
+        folder: The folder with the records of every minute, one file per bucket.
     """
 
     folder: Path
     _items: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
     def query(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401  # as boto3's client
-        """A page of one partition."""
+        """Return a page of one partition."""
         pk = request["ExpressionAttributeValues"][":pk"]["S"]
         if pk.startswith("m#"):
             return self._records(pk, request.get("ExclusiveStartKey"))
         return {"Items": [item for key, item in sorted(self._items.items()) if key[0] == pk]}
 
     def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """One item, or none."""
+        """Return one item, or none."""
         found = self._items.get(_key(request["Key"]))
         return {} if found is None else {"Item": found}
 
     def batch_get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Several items of one table."""
+        """Return several items of one table."""
         ((table, wanted),) = request["RequestItems"].items()
         found = [self._items.get(_key(key)) for key in wanted["Keys"]]
         return {"Responses": {table: [item for item in found if item]}, "UnprocessedKeys": {}}
 
     def put_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Keep one item."""
+        """Store one item."""
         self._items[_key(request["Item"])] = request["Item"]
         return {}
 
     def delete_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Forget one item."""
+        """Delete one item."""
         self._items.pop(_key(request["Key"]), None)
         return {}
 
     def batch_write_item(self, **_request: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Records: nobody reads them again."""
+        """Accept records, which are never read again."""
         return {"UnprocessedItems": {}}
 
     def _records(self, pk: str, after: dict[str, Any] | None) -> dict[str, Any]:
@@ -131,11 +129,11 @@ _INGEST_CONTEXT: Final = SimpleNamespace(
     aws_request_id="8e3c1a5e-0000-4000-8000-000000000000",
     get_remaining_time_in_millis=lambda: 30_000,
 )
-"""What Lambda hands to a handler."""
+"""The context that Lambda passes to a handler."""
 
 
 def figures(folder: Path) -> list[Figure]:
-    """One delivery, and a minute of a fleet."""
+    """Return the figures of one delivery and of a fleet's minute."""
     write_minute(folder, STACK_INSTANCES)
     once = _measured("ingest")
     runs = [_measured("close", str(folder)) for _ in range(MEASURED_RUNS)]
@@ -187,10 +185,10 @@ def write_minute(folder: Path, instances: int) -> None:
 
 def close(folder: Path) -> dict[str, float]:
     """
-    Close the minute that `write_minute` wrote, and say what it took.
+    Close the minute that `write_minute` wrote, and return its cost.
 
-    The minute before it is closed first, so that the registry knows every
-    instance, as at any later minute.
+    The minute before it is closed first, so that the registry knows every instance, as at any later
+    minute.
     """
     from aggregator.close.run import CloseRun  # noqa: PLC0415  # ingest has no use for it
 
@@ -219,7 +217,9 @@ def close(folder: Path) -> dict[str, float]:
 
 
 def ingest() -> dict[str, float]:
-    """Take deliveries of one record each, and say what one took; the environment is `SETTINGS`."""
+    """
+    Ingest deliveries of one record each, in the environment `SETTINGS`; return the cost of one.
+    """
     boto3.setup_default_session(
         aws_access_key_id="testing",
         aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives
@@ -235,12 +235,12 @@ def ingest() -> dict[str, float]:
             msg = "every record was to be stored, one was not"
             raise RuntimeError(msg)
         times_s.append(time.process_time() - begun)
-    # The first opens the connection.
+    # The first delivery opens the connection.
     return {"cpu_s": statistics.median(times_s[1:]), "mib": memory_mib("self", "VmHWM")}
 
 
 def _accept(request: AWSPreparedRequest, **_event: object) -> AWSResponse:
-    """The table's answer to records."""
+    """Return the table's answer to records."""
     body = SimpleNamespace(stream=lambda **_how: [b'{"UnprocessedItems": {}}'])
     return AWSResponse(request.url, 200, {}, body)
 
@@ -271,7 +271,7 @@ def _key(item: dict[str, Any]) -> tuple[str, str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure one function in this process, and print what it took as JSON."""
+    """Measure one function in this process, and print its cost as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stack_figures")
     parser.add_argument("function", choices=("ingest", "close"))
     parser.add_argument("folder", type=Path, nargs="?", help="what `write_minute` wrote, of close")

@@ -1,13 +1,13 @@
 """
 The EMF extraction pump: log lines in, metrics out, on the embedded AWS only.
 
-On AWS nobody calls PutMetricData: CloudWatch itself extracts the metrics of every Embedded Metric
-Format line. No emulator does that, so the rehearsal puts this pump in its place. It uses public
-APIs only, it holds the one call of PutMetricData in this repository, and it refuses to make that
-call to anything but a loopback address.
+On AWS no program calls PutMetricData: CloudWatch itself extracts the metrics of every Embedded
+Metric Format line. No emulator does that, so the rehearsal uses this pump. It uses only public
+APIs, it has the one call of PutMetricData in this repository, and it refuses to make that call to
+anything except a loopback address.
 
-`neuron_wire.extraction` decides which lines are refused, so the rehearsal and the emitter cannot
-disagree about the rules; what is extracted follows the specification:
+`neuron_wire.extraction` decides which lines are rejected, so the rehearsal and the emitter cannot
+disagree about the rules; the extraction follows the specification:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 The limits of a call are those of
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
@@ -36,13 +36,12 @@ _STRAY: Final = frozenset({"dimension_blank", "no_dimensions"})  # extracted, wi
 @dataclass(frozen=True, slots=True)
 class Datum:
     """
-    One metric at one moment, as PutMetricData takes it.
+    One metric at one time, in the form of PutMetricData.
 
     Attributes:
         dimensions: Names with values, in the order of the line.
 
-        counts: How often each value was seen, each value once: 31 idle cores
-            are `{0.0: 31}`.
+        counts: The number of times that each value occurred: 31 idle cores are `{0.0: 31}`.
 
         resolution_s: Storage resolution, 1 or 60.
     """
@@ -59,12 +58,12 @@ class Datum:
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """
-    What became of one line.
+    The result for one line.
 
     Attributes:
-        data: The metrics, none for a line that is no EMF document.
+        data: The metrics; none for a line that is not an EMF document.
 
-        refused: Names of the rules it breaks; nothing is extracted then.
+        refused: The names of the rules that it breaks; nothing is extracted then.
     """
 
     data: tuple[Datum, ...] = ()
@@ -72,9 +71,9 @@ class Extraction:
 
 
 def extract(message: str, now_ms: int) -> Extraction:
-    """The metrics of one log line that arrived at *now_ms*."""
+    """Return the metrics of one log line that arrived at *now_ms*."""
     if not message.lstrip().startswith("{") or _EMF_MARK not in message:
-        return Extraction()  # a log line like any other
+        return Extraction()  # an ordinary log line
     found = dict.fromkeys(violation.rule for violation in violations(message, now_ms=now_ms))
     rules = tuple(rule for rule in found if rule not in _STRAY)
     if rules:
@@ -85,8 +84,8 @@ def extract(message: str, now_ms: int) -> Extraction:
 def _data(document: dict[str, Any]) -> Iterator[Datum]:
     timestamp_ms: int = document["_aws"]["Timestamp"]
     for directive in document["_aws"]["CloudWatchMetrics"]:
-        # Every dimension set makes a metric of its own, also from the same value. Without a set,
-        # or with a blank value in one, CloudWatch was seen to make one without dimensions.
+        # Every dimension set makes its own metric, also from the same value. Without a set, or with
+        # a blank value in one, CloudWatch makes one without dimensions, as recorded.
         for names in dimension_sets(directive):
             dimensions = tuple((name, document[name]) for name in names)
             if not all(value.strip() for _, value in dimensions):
@@ -105,10 +104,10 @@ def _data(document: dict[str, Any]) -> Iterator[Datum]:
                 )
 
 
-MAX_EVENTS_PER_PAGE: Final = 10_000  # the most FilterLogEvents returns
-_STREAMS_PER_CALL: Final = 100  # FilterLogEvents takes no more names
+MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
+_STREAMS_PER_CALL: Final = 100  # FilterLogEvents accepts no more names
 _OVERLAP_MS: Final = 2_000
-"""A stream written to within this time before it was read is read again."""
+"""A stream written to within so many milliseconds before it was read is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class LogEvent:
     One log event.
 
     Attributes:
-        timestamp_ms: As its writer gave it, milliseconds since the epoch.
+        timestamp_ms: The writer's timestamp, milliseconds since the epoch.
     """
 
     stream: str
@@ -136,10 +135,10 @@ class LogTail:
         self.group = group
 
     def read_new_events(self) -> list[LogEvent]:
-        """Events that no earlier call returned, in time order within a call."""
+        """Return events that no earlier call returned, in time order within a call."""
         events: list[LogEvent] = []
         asked_ms = time.time_ns() // 1_000_000
-        # Once each: a stream made while we page through them moves the rest along.
+        # Each once: a stream that is created while we page through them shifts the others.
         changed = list(dict.fromkeys(self._changed_streams()))
         for start in range(0, len(changed), _STREAMS_PER_CALL):
             names = changed[start : start + _STREAMS_PER_CALL]
@@ -154,16 +153,16 @@ class LogTail:
                 name = row["logStreamName"]
                 written_ms = row.get("lastIngestionTime")
                 if written_ms is None:
-                    continue  # made, and still empty
+                    continue  # created, and still empty
                 if written_ms >= self._read_ms.get(name, 0) - _OVERLAP_MS:
                     yield name
 
     def _read(self, streams: Sequence[str]) -> list[dict[str, Any]]:
         """
-        All events of *streams*.
+        Return all events of *streams*.
 
-        AWS continues a long answer with a nextToken. The embedded AWS gives
-        none and stops at the limit, somewhere within the last millisecond.
+        AWS continues a long answer with a nextToken. The embedded AWS has none and stops at the
+        limit, somewhere within the last millisecond.
         """
         rows: list[dict[str, Any]] = []
         start_ms = self._since_ms
@@ -203,14 +202,14 @@ MAX_DATA_PER_CALL: Final = 1_000
 
 class EmfPump:
     """
-    Stands where CloudWatch's own extraction stands on AWS.
+    The replacement for CloudWatch's own extraction.
 
     Attributes:
-        emf_lines: EMF lines seen so far.
+        emf_lines: EMF lines so far.
 
-        refused: Those of which CloudWatch would extract nothing.
+        refused: EMF lines from which CloudWatch would extract nothing.
 
-        broken_rules: How often they broke each rule.
+        broken_rules: The number of times that they broke each rule.
     """
 
     def __init__(self, logs: Any, cloudwatch: Any, groups: Sequence[str], since_ms: int) -> None:  # noqa: ANN401  # boto3 clients
@@ -228,7 +227,7 @@ class EmfPump:
         self.broken_rules: Counter[str] = Counter()
 
     def extract_new_lines(self) -> dict[str, list[LogEvent]]:
-        """Extract what is new; returns the new events by log group."""
+        """Extract the new lines. Return the new events by log group."""
         now_ms = time.time_ns() // 1_000_000
         data: list[Datum] = []
         new: dict[str, list[LogEvent]] = {}
@@ -246,7 +245,7 @@ class EmfPump:
 
 def publish(cloudwatch: Any, data: Iterable[Datum]) -> None:  # noqa: ANN401  # a boto3 client
     """
-    Put *data*, in as few calls as PutMetricData allows.
+    Put *data* in as few calls as PutMetricData allows.
 
     Raises:
         EmbeddedAwsError: If the client would send anywhere but to a loopback address.

@@ -7,7 +7,7 @@ import logging
 from docs.generate.page_blocks import BLOCK_MAKERS, generated
 from local import REPOSITORY
 
-logging.disable()  # examples of events log what they are examples of
+logging.disable()  # examples of events also log
 for page in BLOCK_MAKERS:
     text = generated(page)
     if text != (REPOSITORY / page).read_text(encoding="utf-8"):

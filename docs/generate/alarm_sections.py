@@ -1,4 +1,4 @@
-"""The template's alarms: what each watches, when it is in alarm, what missing data means to it."""
+"""The template's alarms: the metrics, the condition, and the effect of missing data."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ALARM_TYPE = "AWS::CloudWatch::Alarm"
 
 
 def typed(template):
-    """The alarms as the evaluator of the rehearsal reads them, by logical id."""
+    """Return the alarms as the rehearsal's evaluator reads them, by logical ID."""
     found = read_alarms(Template(template, {"Mode": "kinesis"}))
     return {alarm.logical_id: alarm for alarm in found}
 
 
 def alarms_list(template, *, on_clusters):
-    """An item for each alarm on rollups, or for each on the rest."""
+    """Return an item for each alarm on rollups, or for each other alarm."""
     alarms = typed(template)
     items = []
     for name, stated in of_type(template["Resources"], ALARM_TYPE).items():
@@ -34,7 +34,7 @@ def alarms_list(template, *, on_clusters):
 
 
 def watched(alarm):
-    """The metrics with their statistic; of metric math those that it is made of."""
+    """Return the metrics with their statistic; for metric math, the metrics in it."""
     source = alarm.source
     if isinstance(source, MetricsInsightsQuery):
         return f"{code(source.metric)} {source.function}"
@@ -45,7 +45,7 @@ def watched(alarm):
 
 
 def rings(alarm, stated):
-    """The comparison, with the parameter that sets the threshold, and M of N."""
+    """Return the comparison, with the parameter that sets the threshold, and M of N."""
     words = COMPARISONS[alarm.comparison][1]
     limit = f"{words} {alarm.threshold:,g}"
     if isinstance(stated["Threshold"], dict) and "Ref" in stated["Threshold"]:
@@ -61,7 +61,7 @@ def rings(alarm, stated):
 
 
 def faults_list():
-    """What breaks, after how many minutes which alarm is in alarm, and how many messages come."""
+    """Return for each fault the alarm, its delay in minutes, and the number of messages."""
     items = []
     for fault in STACK_FAULTS:
         rung = RINGS.get(fault, {})
@@ -79,5 +79,5 @@ def _from_to(first, last):
 
 
 def anchor(stated):
-    """The heading of the runbook that its message ends with."""
+    """Return the heading of the runbook that its message ends with."""
     return re.search(r"\$\{Runbook\}#([a-z-]+)$", description_of(stated))[1]

@@ -1,4 +1,4 @@
-"""The rooms of the code, and the way of one report through them."""
+"""The folders of the code, and the way of one report through them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ VARIABLE_MEMBERS = {
     "EmitterCpuSeconds": 0.42,
     "EmitterMemory": 35_651_584,
 }
-"""Members that differ from run to run, with the values that the page shows."""
+"""Members that differ between runs, with the values that the page shows."""
 
 
 def shown(text):
-    """One line of JSON over several lines, broken behind its commas."""
+    """Return one line of JSON over several lines, broken after its commas."""
     parts = json.dumps(json.loads(text), separators=(", ", ":"))
     lines = textwrap.wrap(parts, WIDTH, break_long_words=False, break_on_hyphens=False)
     whole = "\n".join(lines)
@@ -29,7 +29,7 @@ def shown(text):
 
 
 def _folder(module):
-    """The folder of a module below its package, as a path in the repository."""
+    """Return the folder of a module below its package, as a path in the repository."""
     package, *inner = module.split(".")
     path = ROOM_FOLDERS[package]
     for name in inner:
@@ -40,14 +40,14 @@ def _folder(module):
 
 
 def _sentence(folder):
-    """What the folder says of itself: the first sentence of its docstring, on one line."""
+    """Return the first sentence of the folder's docstring, on one line."""
     source = (REPOSITORY / folder / "__init__.py").read_text(encoding="utf-8")
     paragraph = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
     return " ".join(paragraph.split())
 
 
 def rooms():
-    """Each folder with what it is for."""
+    """Return each folder with its purpose."""
     folders = {_folder(asked.module) for imports in IMPORTS.values() for asked in imports}
     return "".join(
         f"- `{folder}`: {_sentence(folder)}\n"
@@ -57,17 +57,17 @@ def rooms():
 
 
 def way(number):
-    """The files of one part of the walk in the order in which it enters them."""
+    """Return the files of one part of the walk, in the order in which it enters them."""
     return f"{', '.join(f'`{file}`' for file in walk().stages[number].functions)}\n"
 
 
 def report():
-    """The report, as it would be written on one line."""
+    """Return the report on one line."""
     return shown(json.dumps(REPORT))
 
 
 def line():
-    """The line of a minute with twelve such reports."""
+    """Return the line of a minute with twelve such reports."""
     return shown(json.dumps(json.loads(walk().line) | VARIABLE_MEMBERS))
 
 

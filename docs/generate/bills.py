@@ -1,4 +1,4 @@
-"""What a month of a fleet costs, as pages show it: by the arithmetic of `neuron-emf cost`."""
+"""The cost of a fleet's month, as pages show it: by the arithmetic of `neuron-emf cost`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = Fleet(10)
 MIDDLE = Fleet(1_000, 2)
 LARGE = Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03
-"""Of what PutMetricData would cost, at most, at 1,000 instances."""
+"""The promised share of the cost of PutMetricData at 1,000 instances."""
 
 _FLEETS_SHOWN: Final = tuple(
     replace(fleet, mode=mode) for fleet in (SMALL, MIDDLE, LARGE) for mode in MODES
@@ -25,7 +25,7 @@ _SMALLEST: Final = "inf1.xlarge"
 
 
 def month() -> str:
-    """The bill of each fleet by group, and what PutMetricData would cost."""
+    """Return the bill of each fleet by group, and the cost of PutMetricData."""
     bills = [bill(fleet) for fleet in _FLEETS_SHOWN]
     sums = [total(entries) for entries in bills]
     instead = [put_metric_data_usd(fleet.instances) for fleet in _FLEETS_SHOWN]
@@ -57,7 +57,7 @@ def month() -> str:
 
 
 def bills() -> str:
-    """What the README says: each fleet by itself, in the mode or modes that it would choose."""
+    """Return the text for the README: each fleet in the modes that it would choose."""
     rows = []
     for fleet in _FLEETS_SHOWN:
         if (fleet.instances, fleet.mode) in ((10, "kinesis"), (100_000, "direct")):
@@ -72,7 +72,7 @@ def bills() -> str:
 
 
 def small_fleets() -> str:
-    """From how many instances on a stack costs less than PutMetricData, and what to do before."""
+    """Return the number of instances from which a stack is cheaper, and the advice below it."""
     single = Fleet(1, 1, INSTANCE_TYPES[_SMALLEST].cores)
     of_stack = total(bill(single))
     alone = total(bill(single.emitters_only()))

@@ -1,4 +1,4 @@
-"""Every command with its arguments, its options and its exit codes, as click has them."""
+"""Every command with its arguments, its options and its exit codes, from click."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ EXIT_CODES_SENTENCE = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
 
 
 def each_command():
-    """Name and command, in the order of `neuron-emf --help`."""
+    """Yield name and command, in the order of `neuron-emf --help`."""
     return [(name, cli.get_command(CLI_CONTEXT, name)) for name in cli.list_commands(CLI_CONTEXT)]
 
 
 def options_of(command):
-    """The options of *command* in its own order, without `--help` and `--help-all`."""
+    """Return the options of *command* in its own order, without `--help` and `--help-all`."""
     found = [param for param in command.params if isinstance(param, click.Option)]
     return [option for option in found if option.name != "help_all"]
 
 
 def sections():
-    """One section for each command, and one for the options that several have."""
+    """Return one section for each command, and one for the shared options."""
     parts = [section(name, command) for name, command in each_command()]
     own = [option for _, command in each_command() for option in own_of(command)]
     several = dict.fromkeys(items(filter(is_of_several, own)))
@@ -35,7 +35,7 @@ def sections():
 
 
 def section(name, command):
-    """What it is for, how it is called, what it takes, how it ends."""
+    """Return a command's purpose, usage, options and exit codes."""
     context = click.Context(command, info_name=name, parent=CLI_CONTEXT)
     usage = " ".join(command.collect_usage_pieces(context))
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
@@ -58,7 +58,7 @@ def section(name, command):
 
 
 def link(option):
-    """An option that is a setting, leading to where it is told."""
+    """Return a link from an option that is a setting to its description."""
     anchor = (
         "how-a-setting-is-given" if option.name == CONFIG_OPTION else option.name.replace("_", "-")
     )
@@ -66,17 +66,17 @@ def link(option):
 
 
 def paragraphs(text):
-    """A help text, a paragraph on a line."""
+    """Return a help text with one paragraph per line."""
     return [f"{one_line(paragraph)}\n" for paragraph in text.split("\n\n")]
 
 
 def own_of(command):
-    """The options of *command* that `run` has not."""
+    """Return the options of *command* that `run` does not have."""
     return [option for option in options_of(command) if not is_of_run(option)]
 
 
 def is_of_several(option):
-    """Whether more than one command has just this option."""
+    """Return True if several commands have exactly this option."""
     alike = [
         other
         for _, command in each_command()
@@ -87,19 +87,19 @@ def is_of_several(option):
 
 
 def is_of_run(option):
-    """Whether `run` has just this option, too."""
+    """Return True if `run` has exactly this option, too."""
     same = settings_of_run().get(option.name)
     return same is not None and (same.help == option.help or option.name == CONFIG_OPTION)
 
 
 def settings_of_run():
-    """The options of `run` that can be variables, too; `--print-monitor-config` is a question."""
+    """Return the options of `run` that can be variables; `--print-monitor-config` is not one."""
     options = options_of(cli.get_command(CLI_CONTEXT, "run"))
     return {option.name: option for option in options if option.allow_from_autoenv}
 
 
 def items(options):
-    """An item for each option."""
+    """Return an item for each option."""
     found = []
     for option in options:
         may_be = f" ({usual(option)})" if usual(option) else ""
@@ -108,13 +108,13 @@ def items(options):
 
 
 def usual(option):
-    """Its values and its default, as far as its sentence does not say them."""
+    """Return its values and its default, unless its sentence has them."""
     said = f"default {default(option)}" if default(option) else ""
     return "; ".join(filter(None, (values(option), said)))
 
 
 def values(option):
-    """The choices or bounds that its sentence does not name."""
+    """Return the choices or bounds that its sentence does not name."""
     kind = option.type
     if isinstance(kind, click.Choice):
         return codes(choice for choice in kind.choices if choice not in option.help)
@@ -125,7 +125,7 @@ def values(option):
 
 
 def default(option):
-    """What it is when nobody says; empty for nothing and for a flag that is off."""
+    """Return its default; empty for none and for a flag that is off."""
     value = option.default
     if not isinstance(value, (str, int, float, Path)) or isinstance(value, bool):
         return ""
@@ -133,7 +133,7 @@ def default(option):
 
 
 def exit_codes(command):
-    """What the command says of its exit codes, but for the two that all have."""
+    """Return the command's exit codes, except the two that all commands have."""
     said = EXIT_CODES_SENTENCE.search(one_line(command.epilog or ""))
     text = said[1].partition("; of check and lint")[0] if said else ""
     return text.replace("0 success, ", "").replace("2 usage error, ", "").strip()

@@ -1,4 +1,4 @@
-"""One line of each event, made by the code that tells it."""
+"""One line of each event, made by the code that reports it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FAULT_MESSAGE = (
 
 
 class EventClock:
-    """Seconds that pass when they are told to."""
+    """A clock that tests advance."""
 
     def __init__(self):
         self.now_s = 1000.0
@@ -51,7 +51,10 @@ class EventClock:
 
 
 def of_monitor(found):
-    """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
+    """
+    Yield events of neuron-monitor that dies, hangs, cannot start, recovers; and of a pipe that
+    ends.
+    """
     clock = EventClock()
     monitor: Any = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: EVENT_AT_S)
     words = ErrorTail()
@@ -72,7 +75,7 @@ def of_monitor(found):
 
 
 def of_memory(found):
-    """A device that begins with errors, and has one more."""
+    """Yield events of a device with its first errors and a further one."""
     ecc = EccFold({})
     for errors in (1, 2):
         device = Device(neuron_device_index=3, mem_ecc_uncorrected=errors)
@@ -82,7 +85,7 @@ def of_memory(found):
 
 
 def of_groups(found):
-    """A group and a runtime in error, and without."""
+    """Yield events of a group and a runtime in error, and of their end."""
     errors = GroupErrors(found.append)
     runtime = {"pid": 4242, "error": "process 4242 has no report"}
     system = {"vcpu_usage": {"error": "open /proc/4242/stat: permission denied"}}
@@ -96,7 +99,7 @@ def of_groups(found):
 
 
 def of_reports(found):
-    """Devices out of sight, and counters of a value of another type."""
+    """Yield events of devices that are not visible, and of counters with a wrong type."""
     runtime = {"report": {"neuroncore_counters": 7}}
     hardware = {"neuron_device_count": 0}
     document = {"neuron_runtime_data": [runtime], "neuron_hardware_info": hardware}
@@ -105,7 +108,7 @@ def of_reports(found):
 
 
 def of_spool(found):
-    """A disk that is full and takes lines again, and a file that is damaged."""
+    """Yield events of a disk that is full and recovers, and of a damaged file."""
     clock = EventClock()
     notices = Notices(
         Path("/var/lib/neuron-emf"), 16 << 20, lambda: EVENT_AT_S, clock, found.append
@@ -116,7 +119,7 @@ def of_spool(found):
 
 
 def of_kernel(found):
-    """A device that breaks, one that broke before the first start, and lost messages."""
+    """Yield events of a broken device, one that broke before the first start, and lost messages."""
     position = Position("0123456789abcdef0123456789abcdef", 7)
     detection = Detection(
         faults=[LocatedFault(read_faults(FAULT_MESSAGE, EVENT_AT_S)[0], position, has_event=False)],
@@ -133,7 +136,7 @@ EVENT_MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_reports, of_spoo
 
 
 def examples():
-    """One event of each name, the first that its code tells."""
+    """Return one event of each name, the first that its code reports."""
     found = []
     for make in EVENT_MAKERS:
         make(found)
@@ -144,12 +147,12 @@ def examples():
 
 
 def line_of(event):
-    """The line of *event*, as it is sent."""
+    """Return the line of *event* as it is sent."""
     return LineWriter(MinuteSettings(metrics="none")).event_records([event], IDENTITY, 7)[0].line
 
 
 def events_list():
-    """Each event: what it means, and which members its line has beside those of all."""
+    """Return each event with its meaning and its own members."""
     made = examples()
     items = []
     for name, meaning in EVENT_NAMES.items():

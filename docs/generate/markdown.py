@@ -1,14 +1,14 @@
-"""Tables of a page, as Markdown that the repository's host and the site read alike."""
+"""Tables in Markdown that both the repository's host and the site render alike."""
 
 from __future__ import annotations
 
 TABLE_BREAKERS = ("|", "\n")
-"""What ends a cell: one of the two readers takes it so, whatever stands before it."""
+"""Characters that end a cell in one of the two renderers, whatever is before them."""
 
 
 def table(heads, rows):
     """
-    A table with a line break behind it.
+    Return a table followed by a line break.
 
     Raises:
         ValueError: If a cell would end before its text does.
@@ -23,20 +23,20 @@ def table(heads, rows):
 
 
 def code(value):
-    """*value* as it is typed; nothing for nothing."""
+    """Return *value* as code; empty for an empty value."""
     return f"`{value}`" if value not in (None, "") else ""
 
 
 def codes(values):
-    """Several of them."""
+    """Return several values as code."""
     return ", ".join(code(value) for value in values)
 
 
 def plain(text):
-    """*text* whose bars and stars are no Markdown, however its reader takes a backslash."""
+    """Return *text* with its bars and stars escaped for every renderer."""
     return text.replace("|", "&#124;").replace("*", "&#42;")
 
 
 def one_line(text):
-    """*text* without the line breaks that its source needed."""
+    """Return *text* without the line breaks of its source."""
     return " ".join(text.split())

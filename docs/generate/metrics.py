@@ -1,4 +1,4 @@
-"""The lists of members, of the catalogue, and of the series for Prometheus."""
+"""The lists of members from the catalogue, and of the series for Prometheus."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ FOLDS_OF_FAMILY = (
     *("at the close of the minute", "mean over the reports, weighted by their period", "letters"),
     *("greatest of all reports", "as in the minute line"),
 )
-"""What the page says of all gauges, tallies and totals together."""
+"""Ways of folding that the page describes once for all gauges, tallies and totals."""
 FOLDED_KINDS = {"minute", "more", "core", "runtime"}
-"""Kinds of lines of which a member is made of several reports."""
+"""Kinds of lines in which a member is computed from several reports."""
 
 
 def read_as(member):
-    """Its unit, which no count and no amount of money needs, and a statistic but Average."""
+    """Return its unit, omitted for counts and money, and its statistic unless Average."""
     unit = "" if member.unit in ("Count", "None") else member.unit
     statistic = "" if member.statistic == "Average" else member.statistic
     return ", ".join(filter(None, (unit, statistic)))
 
 
 def usual_of(values):
-    """What at least half of the rows say, empty where no value is so usual."""
+    """Return the value of at least half of the rows; empty if there is none."""
     value, count = Counter(values).most_common(1)[0]
     return value if 2 * count >= len(values) and (len(values) > 1 or not value) else ""
 
 
 def members_list(subject, members):
-    """All there is to say of members of one subject, those that say the same together."""
+    """Return the list of one subject's members; members with equal texts share an item."""
     rows = [
         {
             "metric": TIER_TEXTS[member.tier],
@@ -71,7 +71,7 @@ def members_list(subject, members):
 
 
 def folds_of(member):
-    """How the minute's value comes about, where its family does not say it."""
+    """Return how the minute's value is computed, unless its family says it."""
     if member.family == "label" or not FOLDED_KINDS & set(member.kinds):
         return ""
     parts = [part for part in member.folds.split("; ") if not part.startswith(FOLDS_OF_FAMILY)]
@@ -79,7 +79,7 @@ def folds_of(member):
 
 
 def told_before(subject):
-    """The last parts of names with their meanings, of the subjects that stand before this one."""
+    """Return the last parts of names with their meanings in earlier subjects."""
     names = list(MEMBERS_BY_SUBJECT)
     return {
         (member.name.rpartition(".")[2], member.meaning)
@@ -89,7 +89,7 @@ def told_before(subject):
 
 
 def lines_of(member):
-    """The kinds of lines that have it."""
+    """Return the kinds of lines that have it."""
     kinds = list(member.kinds)
     if set(EMITTED) <= set(kinds):
         kinds = ["all", *(kind for kind in kinds if kind not in EMITTED)]
@@ -97,7 +97,7 @@ def lines_of(member):
 
 
 def subject_lists():
-    """The members of each subject, by the name of its block."""
+    """Return the members of each subject, by the name of its block."""
     return {
         re.sub(r"[^a-z]+", "-", subject.lower()).strip("-"): lambda name=subject, of=members: (
             members_list(name, of)
@@ -107,11 +107,11 @@ def subject_lists():
 
 
 SERIES = {"script-series": SCRIPT_METRICS, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD)}
-"""What the page for Prometheus serves, by the name of the markers."""
+"""The series on the Prometheus page, by the name of the markers."""
 
 
 def families(listed):
-    """One item for each series, with its labels."""
+    """Return one item for each series, with its labels."""
     items = []
     for series in listed:
         labels = ", ".join(f"`{label}`" for label in series.labels.split())

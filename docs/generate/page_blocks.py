@@ -1,8 +1,8 @@
 """
-The pages with blocks that code makes, and who makes each block.
+The pages with generated blocks, and the function that generates each block.
 
-A block stands between `<!-- NAME -->` and `<!-- /NAME -->`. What commands print on pages is not
-made here: the tests that run the commands write it.
+A block is between `<!-- NAME -->` and `<!-- /NAME -->`. The output of commands on pages is not
+generated here: the tests that run the commands write it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOT_GENERATED: Final = {
     *("ask", "release", "keep", "now", "run"),
     *("event", "reader", "rehearsed-bill", "supervisord"),
 }
-"""Blocks that commands print, and blocks that tests run as they are."""
+"""Blocks that commands print, and blocks that tests run unchanged."""
 
 BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},

@@ -1,4 +1,4 @@
-"""The template's parameters by group, its outputs, and what its roles may do by service."""
+"""The template's parameters by group, its outputs, and the permissions of its roles by service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ INTERFACE = "AWS::CloudFormation::Interface"
 
 
 def groups(template):
-    """A heading and a list for each group that the console shows."""
+    """Return a heading and a list for each group in the console."""
     found = []
     for group in template["Metadata"][INTERFACE]["ParameterGroups"]:
         rows = [row(name, template["Parameters"][name]) for name in group["Parameters"]]
@@ -20,7 +20,7 @@ def groups(template):
 
 
 def row(name, stated):
-    """One parameter: its name, its default, the prose of the console and its choices."""
+    """Return one parameter: its name, its default, the console's text and its choices."""
     default = code(stated["Default"]) or "empty"
     return (
         f"- {code(name)} ({default}): {plain(one_line(stated['Description']))}{choices(stated)}\n"
@@ -28,7 +28,7 @@ def row(name, stated):
 
 
 def choices(stated):
-    """The values that it may be, where it names them."""
+    """Return its permitted values, if it lists them."""
     if "AllowedValues" not in stated or {"true", "false"} == set(stated["AllowedValues"]):
         return ""
     return f" One of {', '.join(code(value) or 'empty' for value in stated['AllowedValues'])}."
@@ -45,7 +45,7 @@ THERE = {
 
 
 def outputs(template):
-    """An item for each output."""
+    """Return an item for each output."""
     rows = []
     for name, stated in template["Outputs"].items():
         notes = [THERE[stated.get("Condition")], exported(stated)]
@@ -56,7 +56,7 @@ def outputs(template):
 
 
 def exported(stated):
-    """The name that other stacks import it by, empty for none."""
+    """Return the export name for other stacks, empty for none."""
     if "Export" not in stated:
         return ""
     return "exported as `STACK-" + stated["Export"]["Name"]["Fn::Sub"].partition("-")[2] + "`"
@@ -77,16 +77,16 @@ ENDPOINT_SERVICES = {
     "xray": "X-Ray",
 }
 NOT_FROM_THE_VPC = {"kinesis", "kms", "logs", "sqs"}
-"""What Lambda itself, or the service that holds the data, does with a function's role."""
+"""Services that are not called from the VPC: Lambda or the data's service calls them."""
 
 OF_INSTANCES = "EmitterPolicy"
 ENDPOINTS_FOR_ANSWERS = {
     "s3": ["ModeGuard"]
-}  # CloudFormation, by an address of S3 that needs no right
+}  # CloudFormation, through an S3 address that needs no permission
 
 
 def rights(template):
-    """A row for each service: what a boundary must allow, and who needs a way to it."""
+    """Return a row for each service: the permissions a boundary must allow, and the functions."""
     functions = {
         resource["Properties"]["Role"]["Fn::GetAtt"].removesuffix(".Arn"): name.removesuffix(
             "Function"
@@ -118,5 +118,5 @@ def rights(template):
 
 
 def words(function):
-    """A function's name as pages have it."""
+    """Return a function's name as in pages."""
     return "the guard of the mode" if function == "ModeGuard" else function.lower()

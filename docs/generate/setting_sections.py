@@ -1,4 +1,4 @@
-"""Every setting with its values, its default, and whether a change waits for a restart."""
+"""Every setting with its values, its default, and whether a change needs a restart."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SETTING_GROUPS = {
     "run": RunSettings,
     "replay": ReplaySettings,
 }
-"""By the name of the markers: the class whose own settings stand between them."""
+"""The settings class of each block, by the name of its markers."""
 
 
 def own_settings(settings):
-    """The settings that no other group has, and those that *settings* declares again."""
+    """Return the settings that no other group has, and those that *settings* declares again."""
     others = {
         field.name
         for other in (MinuteSettings, MonitorSettings)
@@ -38,12 +38,12 @@ def own_settings(settings):
 
 
 def sections(settings):
-    """One section for each of them."""
+    """Return one section for each setting."""
     return "\n".join(section(settings, setting) for setting in own_settings(settings))
 
 
 def section(settings, setting):
-    """What it is for, and as far as its key does not say it, how it is given."""
+    """Return its purpose, and how it is set unless its key shows it."""
     option = option_of(settings, setting.name)
     short = [name for name in option.opts if not name.startswith("--")]
     notes = [
@@ -59,11 +59,11 @@ def section(settings, setting):
 
 
 def option_of(settings, name):
-    """The option that a command with *settings* has for this one."""
+    """Return the option for this setting in a command with *settings*."""
     command = click.command()(options(settings)(lambda **_values: None))
     return next(param for param in command.params if param.name == name)
 
 
 def key_of(setting):
-    """Its key in the file."""
+    """Return its key in the file."""
     return setting.name.replace("_", "-")

@@ -1,21 +1,20 @@
 """
 The template's alarms as typed values, and the expressions that they watch.
 
-Pure. Reads alarms only as far as this template writes them: one metric, one query, or
-an expression over metrics that is listed before what it refers to.
-Properties: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-alarm.html
+Pure. It reads alarms only in the forms of this template: one metric, one query, or an expression
+over metrics that is listed before the metrics in it. Properties:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-alarm.html
 
-One family of queries is known:
+It accepts one family of queries:
 
     SELECT AVG(IdleCorePercent) FROM SCHEMA("Neuron/Cluster", ClusterName)
-    GROUP BY ClusterName ORDER BY AVG() DESC
-
+        GROUP BY ClusterName ORDER BY AVG() DESC
     SELECT SUM(DeliveryErrors) FROM "AWS/Logs" WHERE FilterName = 'a' AND LogGroupName = 'b'
 
-Any other query is refused, never half understood. Metric math knows numbers, ids, `+ - * /`, `>`,
-`==`, `AND`, `FILL`, `IF`, `MAX` of an array, `SUM` and `RUNNING_SUM` of one time series. A point is
-missing where one operand's is; FILL covers the whole window and MAX of an array passes over gaps,
-as recordings of CloudWatch show. Grammars:
+Any other query is rejected. Metric math has numbers, IDs, `+ - * /`, `>`, `==`, `AND`, `FILL`,
+`IF`, `MAX` of an array, `SUM` and `RUNNING_SUM` of one time series. A point is missing if an
+operand's point is; FILL covers the whole window and MAX of an array skips gaps, as recordings of
+CloudWatch show. Grammars:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-metrics-insights-querylanguage.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
 """
@@ -56,11 +55,11 @@ class MetricsInsightsQuery:
     Attributes:
         function: `AVG`, `MAX` or `SUM`, over all metrics of a group.
 
-        dimensions: Exactly the dimension names a metric must have; None without SCHEMA,
-            when it may have any beside those that are asked for.
+        dimensions: The exact dimension names of a metric; None without SCHEMA, when it may have
+            further ones.
 
-        group_by: Names that make one contributor each, a part of *dimensions*;
-            empty when the query makes one time series of all it finds.
+        group_by: Names that make one contributor each, a part of *dimensions*; empty if the query
+            makes one time series of everything it finds.
 
         where: Dimension values that a metric must have.
     """
@@ -73,13 +72,13 @@ class MetricsInsightsQuery:
     where: tuple[tuple[str, str], ...] = ()
 
     def takes(self, names: set[str]) -> bool:
-        """Whether it finds metrics with dimensions of these *names*."""
+        """Return True if it finds metrics with dimensions of these *names*."""
         return set(self.dimensions) == names if self.dimensions is not None else True
 
 
 def parse_query(text: str) -> MetricsInsightsQuery:
     """
-    Read *text*.
+    Parse the query *text*.
 
     Raises:
         AlarmDefinitionError: If it is not of the family this module knows.
@@ -105,7 +104,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 Points = list[float | None]
-"""One time series, newest first, None where missing."""
+"""One time series, newest first, None if missing."""
 
 _OPERATORS: Final[Mapping[type, Callable[[float, float], float]]] = {
     ast.Add: operator.add,
@@ -119,7 +118,7 @@ _OPERATORS: Final[Mapping[type, Callable[[float, float], float]]] = {
 
 
 def calculate(node: ast.expr, series: Mapping[str, Points]) -> Points:
-    """The time series that *node* makes of *series*, by id, all of one length."""
+    """Return the time series that *node* makes of *series*, by ID, all of one length."""
     length = len(next(iter(series.values())))
     if isinstance(node, ast.Constant):
         return [float(node.value)] * length  # type: ignore[arg-type]  # a number
@@ -159,7 +158,7 @@ def _called(name: str, arguments: list[Points]) -> Points:
 
 
 MAX_QUERIED_S: Final = 3 * 60 * MINUTE_S
-"""Of a Metrics Insights query, period times N; CloudWatch refuses more."""
+"""The longest window of a Metrics Insights query, period times N; CloudWatch rejects more."""
 
 COMPARISONS: Final[Mapping[str, tuple[Callable[[float, float], bool], str]]] = {
     "GreaterThanOrEqualToThreshold": (operator.ge, "at or above"),
@@ -174,7 +173,7 @@ class MetricSource:
     One metric by its full identity.
 
     Attributes:
-        dimensions: Names with values, sorted; a metric with one more is another.
+        dimensions: Names with values, sorted; a metric with one more dimension is another metric.
 
         statistic: `Average`, `Maximum` or `Sum`.
     """
@@ -188,13 +187,13 @@ class MetricSource:
 @dataclass(frozen=True, slots=True)
 class MetricMath:
     """
-    A time series made of several metrics.
+    A time series computed from several metrics.
 
     Attributes:
-        metrics: By their ids, in the order of the template.
+        metrics: Metrics by ID, in the order of the template.
 
-        expressions: By their ids, each after those that it refers to; the last
-            is what the alarm watches.
+        expressions: Expressions by ID, each after those in it; the last one is what the alarm
+            watches.
     """
 
     metrics: Mapping[str, MetricSource]
@@ -202,7 +201,7 @@ class MetricMath:
 
     @property
     def namespace(self) -> str:
-        """Of the metric that is named first."""
+        """The namespace of the first metric."""
         return next(iter(self.metrics.values())).namespace
 
 
@@ -216,9 +215,9 @@ class Alarm:
 
         period_s: Length of one data point.
 
-        evaluation_periods: N, the data points looked at.
+        evaluation_periods: N, the number of data points in the window.
 
-        datapoints_to_alarm: M, how many of them must breach.
+        datapoints_to_alarm: M, the number of data points that must breach.
 
         missing: `missing`, `notBreaching`, `breaching` or `ignore`.
     """
@@ -234,22 +233,22 @@ class Alarm:
 
     @property
     def namespace(self) -> str:
-        """Where its metrics live."""
+        """The namespace of its metrics."""
         return self.source.namespace
 
     def breaches(self, value: float) -> bool:
-        """Whether one data point is on the wrong side of the threshold."""
+        """Return True if one data point breaches the threshold."""
         return COMPARISONS[self.comparison][0](value, self.threshold)
 
     @property
     def limit(self) -> str:
-        """The threshold as people say it, for example `at or above 25`."""
+        """Return the threshold in words, for example `at or above 25`."""
         return f"{COMPARISONS[self.comparison][1]} {self.threshold:g}"
 
 
 def read_alarms(template: Template) -> list[Alarm]:
     """
-    Every metric alarm that *template* makes with its parameters.
+    Return every metric alarm that *template* makes with its parameters.
 
     Raises:
         AlarmDefinitionError: If CloudWatch would refuse the query of one.

@@ -1,12 +1,11 @@
 """
-OK, ALARM or INSUFFICIENT_DATA: what CloudWatch would say, and why.
+Decide the alarm state that CloudWatch would have, and its reason.
 
-Pure. Every rule is one of
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
-or was seen in recordings of CloudWatch (`tests/recorded`), which decide where
-that page is silent. Neither says how far back an alarm on periods of a minute
-or more looks: the page's tables show N + 2 periods, the recordings N + 6 at
-10 seconds.
+Pure. Every rule is from
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html or from
+recordings of CloudWatch (`tests/recorded`), which decide if that page does not. Neither states how
+far back an alarm with periods of a minute or more looks: the page's tables show N + 2 periods, the
+recordings N + 6 at 10 seconds.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ if TYPE_CHECKING:
 
 Metrics = Mapping[Dimensions, Mapping[int, StatisticSet]]
 EXTRA_PERIODS: Final = 2
-"""Beyond N, in the tables of the documentation."""
+"""Periods beyond N in the tables of the documentation."""
 
 EXTRA_PERIODS_AT_10_S: Final = 6
-"""Beyond N, as recorded with periods of 10 seconds and N = 3."""
+"""Periods beyond N, as recorded with periods of 10 seconds and N = 3."""
 
 SETTLE_S: Final = 10
-"""CloudWatch evaluates up to about so long before now, as its recorded answers show."""
+"""CloudWatch evaluates up to about so many seconds before now, as its recorded answers show."""
 
 
 class State(Enum):
@@ -49,10 +48,10 @@ class State(Enum):
 @dataclass(frozen=True, slots=True)
 class AlarmState:
     """
-    What one alarm, or one contributor of a query's alarm, is in.
+    The state of one alarm, or of one contributor of a query's alarm.
 
     Attributes:
-        contributor: Dimension names with values; for a query its groups.
+        contributor: Dimension names with values; for a query, its groups.
 
         reason: One sentence.
     """
@@ -70,12 +69,12 @@ def evaluate(
     previous: Mapping[Dimensions, State] | None = None,
 ) -> list[AlarmState]:
     """
-    The state of *alarm* at *now_s*, seconds since the epoch.
+    Return the state of *alarm* at *now_s*, seconds since the epoch.
 
-    A query with groups gives one state per group it finds, and one with OK for
-    every group of *previous* that it no longer finds. When it finds none, the
-    alarm itself has a state, with an empty contributor, by its missing-data
-    rule. A query without groups is one time series, with data or without.
+    A query with groups has one state per group it finds, and OK for every group of *previous* that
+    it no longer finds. If it finds no group, the alarm itself has a state, with an empty
+    contributor, by its missing-data rule. A query without groups is one time series, with data or
+    without.
     """
     before = previous or {}
     extra = EXTRA_PERIODS if alarm.period_s >= MINUTE_S else EXTRA_PERIODS_AT_10_S
@@ -91,7 +90,7 @@ def evaluate(
 def _series(
     alarm: Alarm, history: CloudWatchHistory, starts: Sequence[int]
 ) -> dict[Dimensions, Points]:
-    """What the alarm watches, by contributor, newest first; one without data where it is one."""
+    """Return the watched time series by contributor, newest first; one without data if single."""
     source = alarm.source
     period_s = alarm.period_s
 
@@ -123,7 +122,7 @@ def _contributors(
         AlarmState(alarm, group, *judge(alarm, series[group], before.get(group, State.OK)))
         for group in found
     ]
-    # One that has no data is gone, and OK whatever the missing-data rule says.
+    # A contributor without data no longer exists, and is OK whatever the missing-data rule.
     gone = sorted(before.keys() - {*found, ()})
     states += [AlarmState(alarm, group, State.OK, VANISHED) for group in gone]
     if not found:
@@ -133,7 +132,7 @@ def _contributors(
 
 
 def _without_series(alarm: Alarm, before: Mapping[Dimensions, State]) -> State:
-    """What an alarm on a query is in that found no series: fill is all there is."""
+    """Return the state of an alarm on a query that found no series: only filled values exist."""
     if alarm.missing == "breaching":
         return State.ALARM
     if alarm.missing == "notBreaching":
@@ -147,7 +146,7 @@ def _without_series(alarm: Alarm, before: Mapping[Dimensions, State]) -> State:
 def judge(
     alarm: Alarm, points: Sequence[float | None], previous: State | None = None
 ) -> tuple[State, str]:
-    """The state that *points* put *alarm* in, newest first, None where missing."""
+    """Return the state of *alarm* with *points*, newest first, None if missing."""
     needed = alarm.datapoints_to_alarm
     looked_at = alarm.evaluation_periods
     real = [(age, alarm.breaches(value)) for age, value in enumerate(points) if value is not None]
@@ -169,7 +168,7 @@ def judge(
             return State.INSUFFICIENT_DATA, seen
     elif not all(breaches for _, breaches in real):
         return State.OK, seen
-    # Nothing but breaching data, and less of it than needed: when old enough, it alarms.
+    # Only breaching data, and less than needed: once it is old enough, the alarm fires.
     elif real[-1][0] + 1 >= needed and alarm.missing == "missing":
         return State.ALARM, f"{seen}; nothing newer contradicts them"
     return previous or State.INSUFFICIENT_DATA, f"{seen}; the state does not change"
@@ -184,7 +183,7 @@ def _points(
 def _groups(
     found: Metrics, query: MetricsInsightsQuery
 ) -> dict[Dimensions, dict[int, StatisticSet]]:
-    """Metrics with the dimensions of the query, selected and merged by group."""
+    """Return the metrics with the query's dimensions, selected and merged by group."""
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))
     for dimensions, statistics in found.items():
         names = {name for name, _ in dimensions}

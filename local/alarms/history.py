@@ -1,7 +1,7 @@
 """
-Where an alarm's data points come from: ListMetrics and GetMetricStatistics.
+The source of an alarm's data points: ListMetrics and GetMetricStatistics.
 
-It does not know what an alarm is.
+It does not know alarms.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _QUERY_FUNCTIONS: Final = {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}
 
 @dataclass(frozen=True, slots=True)
 class StatisticSet:
-    """The values that one metric took in one period."""
+    """The values of one metric in one period."""
 
     sample_count: float
     total: float
@@ -28,7 +28,7 @@ class StatisticSet:
 
     @classmethod
     def merged(cls, parts: Sequence[StatisticSet]) -> StatisticSet:
-        """As if all values had come from one metric; *parts* are not empty."""
+        """Return the values of *parts*, which are not empty, as if they came from one metric."""
         return cls(
             sum(part.sample_count for part in parts),
             sum(part.total for part in parts),
@@ -36,7 +36,7 @@ class StatisticSet:
         )
 
     def value(self, statistic: str) -> float:
-        """One CloudWatch statistic, or one Metrics Insights function, by name."""
+        """Return one CloudWatch statistic, or one Metrics Insights function, by name."""
         average = self.total / self.sample_count
         values = {"AVG": average, "MAX": self.maximum, "SUM": self.total}
         return values[_QUERY_FUNCTIONS.get(statistic, statistic)]
@@ -52,10 +52,10 @@ class CloudWatchHistory:
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
         """
-        Statistics by the start of their period, for every metric of this name.
+        Return statistics by the start of their period, for every metric of this name.
 
-        Covers periods that start in [*start_s*, *end_s*), seconds since the
-        epoch. A metric without a value there is left out.
+        Covers periods that start in [*start_s*, *end_s*), seconds since the epoch. A metric without
+        a value there is omitted.
         """
         pages = self._cloudwatch.get_paginator("list_metrics").paginate(
             Namespace=namespace, MetricName=metric

@@ -1,9 +1,9 @@
 """
-The template as YAML reads it, and its resources with the values of a deployment.
+The parsed template, and its resources with the values of a deployment.
 
-Knows the few functions of CloudFormation that the template uses, without checking how they are
-used: `sam validate` does. What only a deployment knows (names of other resources) is taken from
-the deployment or stays as `<LogicalId>`.
+It supports the few CloudFormation functions that the template uses, without checking their use:
+`sam validate` does that. Names of other resources come from the deployment, or stay as
+`<LogicalId>`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TEMPLATE_FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
 
 
 class AlarmDefinitionError(ValueError):
-    """A query that CloudWatch or the evaluator does not take: its alarm's state is no guess."""
+    """The evaluator or CloudWatch rejects a query: the state of its alarm is not guessed."""
 
 
 class Template:
@@ -54,7 +54,7 @@ class Template:
         parameters: Mapping[str, str] | None = None,
         physical_ids: Mapping[str, str] | None = None,
     ) -> None:
-        """*parameters* replace defaults; *physical_ids* name deployed resources."""
+        """Take *parameters* instead of defaults; *physical_ids* name deployed resources."""
         self._document = document
         declared = document.get("Parameters", {}).items()
         self._values: dict[str, Any] = {
@@ -67,7 +67,7 @@ class Template:
 
     def resources(self, resource_type: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """
-        Logical id and resolved properties of every resource of one type.
+        Yield logical ID and resolved properties of every resource of one type.
 
         Resources whose condition is false do not exist.
         """
@@ -78,11 +78,11 @@ class Template:
                 yield logical_id, self.resolve(resource.get("Properties", {}))
 
     def condition(self, name: str) -> bool:
-        """Whether the condition *name* holds."""
+        """Return True if the condition *name* holds."""
         return bool(self.resolve(self._document["Conditions"][name]))
 
     def resolve(self, value: Any) -> Any:  # noqa: ANN401  # templates are JSON
-        """*value* with every function in it replaced by its result; None for AWS::NoValue."""
+        """Return *value* with every function replaced by its result; None for AWS::NoValue."""
         if isinstance(value, list):
             return [item for item in map(self.resolve, value) if item is not None]
         if not isinstance(value, dict):
@@ -119,12 +119,12 @@ class Template:
 
 
 def load_template(path: Path) -> dict[str, Any]:
-    """The template at *path* with the resources that it includes."""
+    """Return the template at *path* with the resources that it includes."""
     return load(read_template(path))
 
 
 def load(text: str) -> dict[str, Any]:
-    """Read a template in YAML, its short function forms (`!Ref`) included."""
+    """Parse a template in YAML, including short function forms (`!Ref`)."""
     document: dict[str, Any] = yaml.load(text, Loader=_TemplateLoader)  # noqa: S506  # a SafeLoader below
     return document
 

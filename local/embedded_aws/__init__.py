@@ -1,1 +1,1 @@
-"""An AWS emulator of our own on 127.0.0.1, and the real SAM CLI deploying to it."""
+"""An AWS emulator on 127.0.0.1, and the real SAM CLI that deploys to it."""

@@ -1,13 +1,13 @@
 """
 Child processes that cannot outlive us.
 
-Each child leads a process group of its own, so that everything it started can
-be stopped with it, and by its own id. Where util-linux has `setpriv`, a child
-also dies when we are killed without a chance to stop it: it becomes the command, whose request
-to the kernel (`PR_SET_PDEATHSIG`) survives exec.
+Each child leads its own process group, so that everything it started can be stopped with it, by the
+group's ID. If util-linux has `setpriv`, a child also dies when we are killed without a chance to
+stop it: `setpriv` becomes the command, and its request to the kernel (`PR_SET_PDEATHSIG`) survives
+exec.
 
-What a process listens on is read from /proc as proc(5) describes it; elsewhere than on Linux
-nothing is found.
+The listening addresses of a process are read from /proc, as in proc(5); without Linux none are
+found.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class EmbeddedAwsError(RuntimeError):
 
 def require_installed(what: str, program: Path) -> None:
     """
-    Make sure that *program*, which people call *what*, is there.
+    Raise an error unless *program*, which people call *what*, exists.
 
     Raises:
         EmbeddedAwsError: If it is missing.
@@ -61,12 +61,12 @@ def require_installed(what: str, program: Path) -> None:
 
 class ChildProcess:
     """
-    One running command, its output in a file.
+    One running command whose output goes to a file.
 
     Attributes:
-        name: What people call it, for messages.
+        name: Its name in messages.
 
-        output: The file that takes its stdout and stderr.
+        output: The file for its stdout and stderr.
     """
 
     def __init__(
@@ -100,32 +100,32 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Process id, which is also the id of its process group."""
+        """The process ID, which is also the ID of its process group."""
         return self._process.pid
 
     def exit_code(self) -> int | None:
-        """None while it runs; negative when a signal ended it."""
+        """The exit code; None while it runs, negative if a signal ended it."""
         return self._process.poll()
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM to the process itself, which stops its own children in order."""
+        """Send SIGTERM to the process itself, which stops its own children."""
         if self.exit_code() is None:
             self._process.terminate()
 
     def wait(self, patience_s: float) -> int | None:
-        """Wait at most *patience_s* for the end; None when it still runs."""
+        """Wait at most *patience_s* for the end. Return None if it still runs."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(max(patience_s, 0.0))
         return None
 
     def stop(self, patience_s: float = 5.0) -> int:
         """
-        Stop it and whatever is left of its process group; returns its exit code.
+        Stop it and the rest of its process group. Return its exit code.
 
-        Takes at most *patience_s* and about a second for what does not listen.
+        This takes at most *patience_s*, and about a second for a process that ignores the signal.
         """
         if self._stopped:
-            return self._process.wait()  # its id may be another's by now
+            return self._process.wait()  # its ID may belong to another process by now
         self.ask_to_stop()
         if self.wait(patience_s) is None:
             self._signal_group(signal.SIGKILL)
@@ -139,7 +139,7 @@ class ChildProcess:
         return code
 
     def tail(self) -> str:
-        """The last 20 lines of what it said."""
+        """Return the last 20 lines of its output."""
         text = self.output.read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-20:])
 
@@ -149,12 +149,12 @@ class ChildProcess:
 
 
 def group_members(group_id: int) -> list[int]:
-    """Running processes of one process group; empty where /proc does not exist."""
+    """Return the running processes of one process group; empty if /proc does not exist."""
     members = []
     for entry in _PROC.glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended while we looked
+        with contextlib.suppress(OSError):  # it ended meanwhile
             stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-            # The command stands in brackets and may hold anything, also brackets.
+            # The command is in parentheses and may contain anything, including parentheses.
             state, _, group, *_ = stat.rpartition(")")[2].split()
             if int(group) == group_id and state not in "ZX":
                 members.append(int(entry.name))
@@ -163,14 +163,14 @@ def group_members(group_id: int) -> list[int]:
 
 def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
     """
-    Addresses and ports that any of *pids* accepts TCP connections on.
+    Return addresses and ports on which any of *pids* accepts TCP connections.
 
-    No address where the kernel cannot be asked.
+    The result is empty if the kernel cannot be asked.
     """
     inodes = {inode for pid in pids for inode in _socket_inodes(pid)}
     addresses = []
     for table in ("tcp", "tcp6"):
-        with contextlib.suppress(OSError):  # a kernel without IPv6, or no Linux
+        with contextlib.suppress(OSError):  # a kernel without IPv6, or not Linux
             for row in (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]:
                 fields = row.split()
                 if fields[3] == _TCP_LISTEN and fields[9] in inodes:
@@ -179,7 +179,7 @@ def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether nobody but this machine can reach *address*; a host name is no address."""
+    """Return True if only this machine can reach *address*; a host name is not an address."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -189,7 +189,7 @@ def is_loopback(address: str) -> bool:
 
 
 def _socket_inodes(pid: int) -> Iterator[str]:
-    with contextlib.suppress(OSError):  # it ended while we looked
+    with contextlib.suppress(OSError):  # it ended meanwhile
         for descriptor in (_PROC / str(pid) / "fd").iterdir():
             with contextlib.suppress(OSError):
                 target = str(descriptor.readlink())
@@ -198,7 +198,7 @@ def _socket_inodes(pid: int) -> Iterator[str]:
 
 
 def _address(field: str) -> tuple[str, int]:
-    """`0100007F:3971` as ("127.0.0.1", 14705): words in host order, port in hexadecimal."""
+    """Return `0100007F:3971` as ("127.0.0.1", 14705): words in host order, port in hexadecimal."""
     words, port = field.split(":")
     packed = b"".join(
         int(words[start : start + 8], 16).to_bytes(4, sys.byteorder)

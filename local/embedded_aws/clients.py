@@ -1,9 +1,9 @@
 """
 boto3 clients that can reach the embedded AWS and nothing else.
 
-The only module of the rehearsal that knows boto3. Credentials are invented, no
-configuration file and no proxy is read, and an endpoint that is not a loopback
-address is refused: nothing here can touch an account by accident.
+This is the only module of the rehearsal that uses boto3. Credentials are invented, no configuration
+file and no proxy is read, and an endpoint that is not a loopback address is rejected: nothing here
+can reach an account by accident.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from local.embedded_aws.child_processes import EmbeddedAwsError, is_loopback
 
 SDK_ERRORS: Final = (BotoCoreError, ClientError)
-"""What a client raises when the service refuses, or does not answer."""
+"""The errors of a client if the service refuses or does not answer."""
 
-EMBEDDED_REGION: Final = "us-west-2"  # of the simulated instances, too
-_CREDENTIAL: Final = "rehearsal"  # any text will do: the emulator checks no signature
+EMBEDDED_REGION: Final = "us-west-2"  # also the Region of the simulated instances
+_CREDENTIAL: Final = "rehearsal"  # any text: the emulator checks no signature
 _NO_PROXY: Final = "127.0.0.1,localhost"
 
 
 def client(service: str, endpoint_url: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
     """
-    A boto3 client of *service* at *endpoint_url*.
+    Return a boto3 client of *service* at *endpoint_url*.
 
     Raises:
         EmbeddedAwsError: If *endpoint_url* is not on this machine.
@@ -50,7 +50,7 @@ def client(service: str, endpoint_url: str) -> Any:  # noqa: ANN401  # boto3 pub
 
 def require_loopback(endpoint_url: str) -> None:
     """
-    Make sure that *endpoint_url* cannot be an account.
+    Raise an error if *endpoint_url* could be an account.
 
     Raises:
         EmbeddedAwsError: If *endpoint_url* does not name a loopback address by
@@ -66,9 +66,9 @@ def require_loopback(endpoint_url: str) -> None:
 
 def environment(endpoint_url: str | None = None) -> dict[str, str]:
     """
-    The variables of this process without any AWS setting of the user's.
+    Return the variables of this process without the user's AWS settings.
 
-    With *endpoint_url*, everything that reads AWS's own variables talks to it.
+    With *endpoint_url*, every program that reads AWS's own variables uses it.
     """
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SAM_"))

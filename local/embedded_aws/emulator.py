@@ -1,10 +1,9 @@
 """
-Start and stop `ministack`, an AWS emulator in pure Python, on 127.0.0.1 only.
+Start and stop `ministack`, an AWS emulator in Python, on 127.0.0.1 only.
 
-It runs from an environment of its own (its pins disagree with ours), keeps
-everything it writes in one folder of ours, and is refused when it listens on an
-address that others could reach: by default it would. Its settings: the README
-of the installed package and the variables its source reads.
+It runs from its own environment (its pins conflict with ours), writes only to one folder of ours,
+and is stopped if it listens on an address that other machines could reach, which is its default.
+Its settings: the README of the installed package and the variables in its source.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class EmbeddedAws:
     One emulator, from `start` to `stop`.
 
     Attributes:
-        endpoint_url: Where it answers, `http://127.0.0.1:PORT`.
+        endpoint_url: Its address, `http://127.0.0.1:PORT`.
     """
 
     def __init__(self, program: Path, folder: Path) -> None:
-        """*program* is the `ministack` command; *folder* takes all it writes."""
+        """Take the `ministack` command *program*, and *folder* for all its files."""
         self._program = program
         self._folder = folder
         self._child: ChildProcess | None = None
@@ -74,7 +73,7 @@ class EmbeddedAws:
                 raise
             tail = self._child.tail() if self._child else ""
             self.stop()
-            # Another program may have taken the port since the kernel named it.
+            # Another program may have taken the port since the kernel chose it.
             if "already in use" not in tail:
                 break
         waited = f"within {START_PATIENCE_S:.0f} s"
@@ -82,33 +81,33 @@ class EmbeddedAws:
         raise EmbeddedAwsError(msg, tail)
 
     def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
-        """The one client of *service*, made at its first use."""
+        """Return the client of *service*, which its first use creates."""
         if service not in self._clients:
             self._clients[service] = clients.client(service, self.endpoint_url)
         return self._clients[service]
 
     def environment(self) -> dict[str, str]:
-        """Variables for programs that shall talk to this emulator."""
+        """Return the variables for programs that use this emulator."""
         return clients.environment(self.endpoint_url)
 
     @property
     def pid(self) -> int | None:
-        """Process id while it runs."""
+        """The process ID while it runs."""
         return self._child.pid if self._child else None
 
     def alive(self) -> bool:
-        """Whether the process still runs."""
+        """True if the process still runs."""
         return self._child is not None and self._child.exit_code() is None
 
     def stop(self) -> None:
-        """Stop it and its Lambda workers; safe to call twice."""
+        """Stop it and its Lambda workers. May be called twice."""
         for opened in self._clients.values():
             opened.close()
         self._clients.clear()
         child = self._child
         self._child = None
         if child is not None:
-            # Its state dies with it, so a slow stop is worth nothing.
+            # Its state is discarded, so a slow stop has no use.
             child.stop(patience_s=0.5)
 
     def _launch(self, port: int) -> None:
@@ -116,9 +115,9 @@ class EmbeddedAws:
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         settings = clients.environment()
         settings.update(
-            BIND_HOST=HOST,  # default 0.0.0.0
+            BIND_HOST=HOST,  # the default is 0.0.0.0
             GATEWAY_PORT=str(port),
-            IOT_MTLS_ENABLED="0",  # or it opens 0.0.0.0:8883 whatever BIND_HOST says
+            IOT_MTLS_ENABLED="0",  # otherwise it opens 0.0.0.0:8883 in spite of BIND_HOST
             SFTP_ENABLED="0",
             STATE_DIR=str(self._folder / "state"),
             PERSIST_STATE="0",
@@ -149,7 +148,7 @@ class EmbeddedAws:
 
     def refuse_strangers(self) -> None:
         """
-        Stop it if anybody but this machine could reach it or its Lambda workers.
+        Stop it if other machines could reach it or its Lambda workers.
 
         Raises:
             EmbeddedAwsError: If it had to be stopped.

@@ -1,9 +1,9 @@
 """
 `sam build` and `sam deploy` against the embedded AWS, as a user would run them.
 
-The real SAM CLI from an environment of its own, with the endpoint and invented
-credentials in AWS's own variables. It knows nothing about what the template
-deploys. No telemetry is sent and nothing is written to the user's home folder.
+It is the real SAM CLI in its own environment, with the endpoint and invented credentials in AWS's
+own variables. It does not depend on the template's content. No telemetry is sent and nothing is
+written to the user's home folder.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Deployment:
     Attributes:
         outputs: The stack's outputs by key.
 
-        resources: Physical ids by logical id, for example
-            `CloseFunction` → `neuron-emf-CloseFunction-4BB5A14FC0C45`.
+        resources: Physical IDs by logical ID, for example `CloseFunction` →
+            `neuron-emf-CloseFunction-4BB5A14FC0C45`.
     """
 
     outputs: Mapping[str, str]
@@ -41,17 +41,17 @@ class Deployment:
 
 
 class SamCli:
-    """One SAM CLI and the folder it may write to."""
+    """The SAM CLI and the folder it may write to."""
 
     def __init__(self, program: Path, folder: Path, check: Callable[[], None]) -> None:
-        """*check* is called while a command runs and may raise to stop it."""
+        """Take *check*, which is called while a command runs and may raise to stop it."""
         self._program = program
         self._folder = folder
         self._check = check
 
     def build(self, template: Path, environment: Mapping[str, str]) -> Path:
         """
-        Build *template*; returns the built template.
+        Build *template*. Return the built template.
 
         Raises:
             EmbeddedAwsError: If the SAM CLI is missing, fails or does not end.
@@ -74,7 +74,7 @@ class SamCli:
         command = [
             *("--template-file", str(template), "--stack-name", stack_name),
             *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
-            "--no-fail-on-empty-changeset",  # as samconfig.toml has it
+            "--no-fail-on-empty-changeset",  # as in samconfig.toml
             *("--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"),
         ]
         if parameters:
@@ -99,11 +99,12 @@ class SamCli:
         temporary.mkdir(exist_ok=True)
         settings = {
             **environment,
-            "TMPDIR": str(temporary),  # it leaves its folders behind when it is stopped
-            "PYTHON": str(self._program.parent / "python"),  # what makefile builds run; it has pip
+            "TMPDIR": str(temporary),  # it leaves its folders behind if it is stopped
+            "PYTHON": str(self._program.parent / "python"),  # for makefile builds; it has pip
             "SAM_CLI_TELEMETRY": "0",
-            "__SAM_CLI_APP_DIR": str(self._folder / "sam"),  # where it remembers its first run
-            "SAM_CLI_POLL_DELAY": "0.5",  # seconds between looks at a stack; default 5
+            # the folder in which it remembers its first run
+            "__SAM_CLI_APP_DIR": str(self._folder / "sam"),
+            "SAM_CLI_POLL_DELAY": "0.5",  # seconds between two checks of a stack; the default is 5
         }
         child = ChildProcess(
             f"sam {name}",

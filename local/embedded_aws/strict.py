@@ -2,9 +2,9 @@
 The embedded AWS with rules of AWS that it lacks: `python strict.py` instead of `ministack`.
 
 It runs in the emulator's environment, where nothing of ours is installed, and replaces functions of
-the emulator's services, so that the emulator refuses, sends and delivers what AWS does:
+the emulator's services, so that the emulator rejects, sends and delivers as AWS does:
 
-* CloudFormation tags a bucket, and S3 refuses tags that lack these system tags:
+* CloudFormation tags a bucket, and S3 rejects tags that lack these system tags:
   https://github.com/hashicorp/terraform-provider-aws/issues/7323
 * CloudFormation deletes no bucket with objects:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3-bucket.html
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BUCKET_TYPE: Final = "AWS::S3::Bucket"
-MAX_FILTERS: Final = 2  # of one log group
+MAX_FILTERS: Final = 2  # for one log group
 
 
 def keep_system_tags(s3: Any, provisioners: Any) -> None:
-    """Let CloudFormation tag buckets, S3 keep these tags, and neither lose objects."""
+    """Make CloudFormation tag buckets and S3 keep these tags, and neither lose objects."""
     provisioners._STACK_TAG_PROPERTY[BUCKET_TYPE] = ("Tags", "list")
     handlers = provisioners._RESOURCE_HANDLERS[BUCKET_TYPE]
     create = handlers["create"]
@@ -64,7 +64,7 @@ def keep_system_tags(s3: Any, provisioners: Any) -> None:
 
 
 def send_alarm_events(cloudwatch: Any, eventbridge: Any) -> None:
-    """Let CloudWatch send an event for each alarm that is created, and for each state change."""
+    """Make CloudWatch send an event for each created alarm and each state change."""
     record = cloudwatch._record_history
 
     def record_and_send(name: str, old_state: str, state: str, reason: str, *more: Any) -> None:
@@ -80,7 +80,7 @@ def send_alarm_events(cloudwatch: Any, eventbridge: Any) -> None:
             "state": {"value": state, "reason": reason, "timestamp": timestamp},
             "configuration": {"metrics": [{"id": "m", "metricStat": metric_stat}]},
         }
-        if old_state == state:  # so the emulator records that an alarm was created
+        if old_state == state:  # this is how the emulator records a created alarm
             detail["operation"] = "create"
             detail_type = "CloudWatch Alarm Configuration Change"
         else:
@@ -98,7 +98,7 @@ def send_alarm_events(cloudwatch: Any, eventbridge: Any) -> None:
 
 
 def limit_filters(logs: Any) -> None:
-    """Let CloudWatch Logs refuse a third subscription filter of a log group."""
+    """Make CloudWatch Logs reject a third subscription filter of a log group."""
     put = logs._put_subscription_filter
 
     def put_within_limit(data: dict[str, Any]) -> Any:
@@ -112,7 +112,7 @@ def limit_filters(logs: Any) -> None:
 
 
 def deliver_to_streams(logs: Any, kinesis: Any) -> None:
-    """Let subscription filters deliver to streams; the emulator invokes functions alone."""
+    """Make subscription filters deliver to streams; the emulator only invokes functions."""
     deliver = logs._fanout_to_subscription_filters
 
     def deliver_everywhere(group: str, stream: str, events: Sequence[dict[str, Any]]) -> None:

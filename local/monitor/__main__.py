@@ -1,12 +1,10 @@
 """
-`python -m local.monitor [-c FILE] [PLAY]`: neuron-monitor's own option, and what to play.
+`python -m local.monitor [-c FILE] [PLAY]`: neuron-monitor's own option, and the play.
 
-PLAY is a `Play` as one JSON object; it can also come from the variable
-NEURON_SIM, so that the emitter starts it with nothing but `-c FILE`. Of that
-file, the simulator reads how often to report; it always reports every group.
-
-Exit codes: 0 ended as asked (also by SIGTERM, SIGINT or a reader that went
-away), 1 what was asked for cannot be read, played or written, 2 usage error.
+PLAY is a `Play` as one JSON object; it can also come from the variable NEURON_SIM, so that the
+emitter starts it with only `-c FILE`. The simulator reads the report period from that file; it
+always reports every group. Exit codes: 0 ended as requested (also by SIGTERM, SIGINT or a closed
+reader), 1 the play cannot be read, played or written, 2 usage error.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from local.monitor.play import DEFAULT_PERIOD_S, Play, run
 
 
 def main() -> int:
-    """Run the simulator; returns the exit code."""
+    """Run the simulator. Return the exit code."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     parser = argparse.ArgumentParser(prog="neuron-monitor", description=Play.__doc__)
@@ -38,7 +36,7 @@ def main() -> int:
             play = msgspec.structs.replace(play, period_s=_period_s(chosen.config_file))
         run(play, sys.stdout.fileno())
     except BrokenPipeError:
-        return 0  # the reader has what it wanted
+        return 0  # the reader has closed
     except (KeyError, OSError, ValueError) as error:
         print(f"neuron-monitor: {error}", file=sys.stderr)
         return 1
@@ -47,10 +45,10 @@ def main() -> int:
 
 def _period_s(path: Path) -> int:
     """
-    The period of the configuration file at *path*.
+    Return the period in the configuration file at *path*.
 
-    What is not a number of whole seconds is taken without a word and becomes
-    the default, as was measured on an inf2 instance with "0.5s" and "1.0s".
+    A value that is not a number of whole seconds silently becomes the default, as measured on an
+    inf2 instance with "0.5s" and "1.0s".
     """
     period = str(json.loads(path.read_text("utf-8")).get("period"))
     match = re.fullmatch(r"([1-9][0-9]{0,8})s", period)

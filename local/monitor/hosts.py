@@ -1,13 +1,12 @@
 """
-What an instance of each type looks like around its cores, as neuron-monitor tells it.
+The host of each instance type, as neuron-monitor reports it.
 
-Devices and cores come from `neuron_accounts.instance_types`. Here is what only a
-simulator needs: virtual CPUs and memory of the host (the EC2 instance type
-pages), the family's names for its hardware (captured on inf2 and trn1 in 2026,
-documented for trn2), and a plausible peak.
+Devices and cores come from `neuron_accounts.instance_types`. This module has what only a simulator
+needs: virtual CPUs and memory of the host (the EC2 instance type pages), the family's names for its
+hardware (captured on inf2 and trn1 in 2026, documented for trn2), and a plausible peak.
 
-An inf1 instance tells less, as captured: two counts of hardware, and no byte of
-device memory per core, so that only a loaded model shows who holds a core.
+An inf1 instance reports less, as captured: two counts of hardware, and no device memory per core,
+so that only a loaded model shows who holds a core.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from neuron_accounts.instance_types import INSTANCE_TYPES, InstanceType
 @dataclass(frozen=True, slots=True)
 class Family:
     """
-    What instances of one device generation share.
+    Facts that all instances of one device generation share.
 
     Attributes:
-        device_type: `neuron_device_type`; None where the family does not tell.
+        device_type: `neuron_device_type`; None if the family does not report it.
 
         device_version: `neuron_device_version`.
 
@@ -32,12 +31,11 @@ class Family:
 
         physical_per_logical: Physical cores behind a logical one (LNC).
 
-        split_name: Member that holds the physical cores of a logical one, or None.
+        split_name: The member with the physical cores of a logical one, or None.
 
-        peak_tera_flops: 10^12 FLOP/s of one logical core at its best.
+        peak_tera_flops: The highest 10^12 FLOP/s of one logical core.
 
-        reports_device_bytes: Whether memory is broken down to bytes on each core, and ECC
-            counters ever move.
+        reports_device_bytes: True if memory is reported per core, and ECC counters can rise.
     """
 
     device_type: str | None
@@ -79,11 +77,11 @@ class HostModel:
 
     @property
     def device_memory_bytes(self) -> int:
-        """Memory of one device, bytes."""
+        """Return the memory of one device, bytes."""
         return self.hardware.device_memory_bytes // self.hardware.devices
 
     def hardware_block(self) -> dict[str, object]:
-        """The report's `neuron_hardware_info`."""
+        """Return the report's `neuron_hardware_info`."""
         block: dict[str, object] = {
             "neuron_device_type": self.family.device_type,
             "neuron_device_version": self.family.device_version,
@@ -101,7 +99,7 @@ class HostModel:
 
 def host(instance_type: str) -> HostModel:
     """
-    The host of that type.
+    Return the host of the instance type.
 
     Raises:
         KeyError: If no such type can be played.
@@ -111,6 +109,6 @@ def host(instance_type: str) -> HostModel:
         hardware=INSTANCE_TYPES[instance_type],
         family=FAMILIES[instance_type[:4]],
         vcpus=vcpus,
-        # Less what the kernel keeps for itself, in whole pages.
+        # Minus the kernel's own memory, in whole pages.
         memory_bytes=(memory_gib << 30) * 965 // 1000 // PAGE_BYTES * PAGE_BYTES,
     )

@@ -1,22 +1,22 @@
 """
-The `/proc` of the simulated instance, and the files beside it that say who owns a process.
+The simulated instance's `/proc`, and the files next to it that show a process's owner.
 
-An owner is given as the name that people shall read, in a form of the page
-Attribution, and the files are those in which a reader finds that name:
+An owner is set as the name that people read, in a form of the page Attribution, and the files are
+those in which a reader finds that name:
 
 * `slurm:JOB USER`           a Slurm job
-* `ecs:FAMILY/CONTAINER`     a container of an ECS task; the service is known to the agent alone,
-                             and no agent is played
+* `ecs:FAMILY/CONTAINER`     a container of an ECS task; only the agent knows the service, and no
+                             agent is simulated
 * `unit:NAME`                a systemd service
-* `process:COMMAND USER`     what somebody started in a session
+* `process:COMMAND USER`     a program that a user started in a session
 * `NAMESPACE/POD/CONTAINER`  a pod
 * one of these, then ` (gone)`: its control group and the folder of its pod have been removed,
-  and the process lives on
+  and the process is still alive
 
-Paths are as the kernel prints them with control groups of version 2, the files
-those of the kubelet, containerd, Docker, slurmstepd and systemd. It shares no
-code with the emitter, which reads them. The assignment of a pod is in the
-kubelet's checkpoint, and the pod has a process that opens nothing.
+Paths have the kernel's form for control groups of version 2; the files are those of the kubelet,
+containerd, Docker, slurmstepd and systemd. It shares no code with the emitter, which reads them.
+The assignment of a pod is in the kubelet's checkpoint, and the pod has a process that opens no
+device.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _SIMULATED_BOOT_S: Final = 1_795_158_000  # 2026-11-20T07:00Z, the same for ever
 @dataclass(slots=True)
 class _Process:
     """
-    One process: what stands in its folder, and what others keep of it.
+    One process: the files in its folder, and the files that others keep about it.
 
     Attributes:
         group: Path of its control group.
 
-        files: By path below the machine's root.
+        files: Files by path below the machine's root.
 
-        removed: Those of them that are removed before the process has ended.
+        removed: The files that are removed before the process has ended.
     """
 
     group: str
@@ -63,7 +63,7 @@ class _Process:
 
 
 def name_of(owner: str) -> str:
-    """The name that people shall read of an owner as it was given."""
+    """Return the name that people read for an owner."""
     return owner.removesuffix(GONE_SUFFIX)
 
 

@@ -1,11 +1,10 @@
 """
-The simulator at work: reports at their moments, and the truth behind them.
+Run the simulator: reports at their times, and the truth behind them.
 
-Why a report is never written near a full minute: a reader puts it into the
-minute in which it receives it. One written a moment before may be received
-after, and then nobody can say which minute it belongs to: the comparison with
-the truth would be a guess. A writer on a loaded machine is late, never early,
-so the writing lies in the first half of the time between two writes.
+A report is never written close to a full minute, because a reader adds it to the minute in which it
+receives it. A report written just before the minute may be received after it, and then its minute
+is unknown: the comparison with the truth would be a guess. A writer on a loaded machine is late,
+never early, so the time of writing is in the first half of the time between two writes.
 """
 
 from __future__ import annotations
@@ -30,34 +29,34 @@ if TYPE_CHECKING:
 DEFAULT_PERIOD_S: Final = 5
 CLEAR_OF_MINUTES_MS: Final = 800
 LONGEST_SLEEP_S = 1.0
-"""Between two looks at the time of day, which may be set."""
+"""Seconds between two looks at the time of day, which may be set."""
 
 
 class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
-    What to play, and how; as JSON, the simulator's one argument.
+    The instance, the scenario and their options; as JSON, the simulator's argument.
 
     Attributes:
-        instance_type: As EC2 spells it.
+        instance_type: The type as EC2 writes it.
 
-        scenario: Its name.
+        scenario: The scenario's name.
 
         seed: Chooses among equal instances: the same seed, the same bytes.
 
-        instance_id: Or None for one derived from the three above.
+        instance_id: The ID, or None for one derived from the three above.
 
         period_s: Seconds between reports, or None for the configured ones.
 
         reports: Reports after which it ends with code 0, or None for no end.
 
-        start_ms: Moment of the first report of a replay, which is written as fast as it is
-            read; None to wait for each moment.
+        start_ms: Time of the first report of a replay, which is written as fast as it is read; None
+            to wait for each time.
 
-        truth: File that takes the truth, a line per report, or None.
+        truth: File for the truth, one line per report, or None.
 
-        machine: Folder for the files of the machine, its `/proc` among them, or None.
+        machine: Folder for the files of the machine, including its `/proc`, or None.
 
-        owners: Who owns each runtime, in their order; for *machine*.
+        owners: The owner of each runtime, in order; for *machine*.
 
         assigned: Cores that Kubernetes assigned, such as `ml/trainer-0/main=0,1`; for *machine*.
     """
@@ -77,7 +76,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 def run(play: Play, descriptor: int) -> None:
     """
-    Play until the end, writing to *descriptor*; a report is noted as true once it is out.
+    Play until the end, writing to *descriptor*. The truth of a report is noted after it is written.
 
     Raises:
         KeyError: If the type or the scenario cannot be played.
@@ -112,21 +111,19 @@ def run(play: Play, descriptor: int) -> None:
 
 def live_moments(period_ms: int, now_ms: Callable[[], int], *, chance: float) -> Iterator[int]:
     """
-    The moments of the reports of a simulator that starts now, ms since the epoch.
+    Yield the times of the reports of a simulator that starts now, ms since the epoch.
 
-    The first waits until it is clear of the full minute, and the second comes
-    between one and two steps later, in the phase that all later ones keep. A
-    step is the longest time that divides the minute and the period; under 1.6 s
-    it cannot keep the whole distance, and half of it is kept. Moments that have
-    passed are left out, as a ticker leaves them out when nobody took the last
-    report.
+    The first waits until it is clear of the full minute, and the second comes between one and two
+    steps later, at the phase that all later ones keep. A step is the longest time that divides the
+    minute and the period; under 1.6 s it cannot keep the whole distance, and keeps half of it.
+    Times that have passed are omitted, as a ticker omits them if no reader took the last report.
 
     Args:
-        period_ms: Between two reports.
+        period_ms: Milliseconds between two reports.
 
         now_ms: The clock.
 
-        chance: From 0 to 1: chooses the phase.
+        chance: A number from 0 to 1 that chooses the phase.
     """
     step_ms = math.gcd(MINUTE_MS, period_ms)
     clear_ms = min(CLEAR_OF_MINUTES_MS, step_ms // 2)

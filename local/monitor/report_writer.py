@@ -1,9 +1,8 @@
 """
 One report and the truth about it.
 
-Every report holds every group, and every group measures its own period, a
-little off the one that was asked for; in the first report all of them cover
-milliseconds.
+Every report contains every group, and every group measures its own period, which differs slightly
+from the requested one; in the first report all of them cover milliseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 WRITTEN_SYSTEM_GROUPS: Final = ("memory_info", "neuron_hw_counters", "vcpu_usage")
 _FIRST_PERIOD_S: Final = (0.0005, 0.07)
 _VCPU_USES: Final = ("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq")
-_LATENESS_S: Final = 0.0005  # how far a measured period is off, at most
+_LATENESS_S: Final = 0.0005  # the largest difference of a measured period
 
 
 class ReportWriter:
@@ -128,7 +127,7 @@ class ReportWriter:
         if vcpu >= self._working_vcpus:
             user_share = 1.5 * chance
             system_share = 0.4 * chance
-        if number == 0:  # milliseconds: no tick of the kernel's clock in them
+        if number == 0:  # milliseconds: shorter than a tick of the kernel's clock
             user_share = system_share = 0.0
         user = round(user_share, 2)
         system = round(system_share, 2)
@@ -145,5 +144,5 @@ def _measured_s(elapsed_s: float | None, rng: random.Random) -> float:
 
 
 def _plain(value: float) -> float:
-    """A whole number without its ".0", as the real one writes it."""
+    """Return a whole number without its ".0", as the real monitor writes it."""
     return int(value) if value == int(value) else value

@@ -1,11 +1,10 @@
 """
 One entry of `neuron_runtime_data`: a runtime and its groups.
 
-Every runtime lists every core of the instance, 0 for those it does not use:
-that is what makes a mean over runtimes wrong. Its memory does not change while
-a scenario plays: the table lists the cores of every device that it has a core
-on, all zeros on inf1; a subgraph's core index counts within its device, as
-captured on trn1n.
+Every runtime lists every core of the instance, with 0 for those it does not use, which is why a
+mean over runtimes is wrong. Its memory does not change while a scenario plays: the table lists the
+cores of every device on which it has a core, all zeros on inf1; a subgraph's core index counts
+within its device, as captured on trn1n.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ EXECUTION_ENDINGS: Final = (
     "failed_to_queue",
 )
 _NOT_COMPLETED: Final = {"timed_out": 1.4, "incorrect_input": 2, "failed_to_queue": 1.2}
-"""How many of them there are in a report, at most, where executions fail."""
+"""The most failed executions in a report by ending, if executions fail."""
 
-_SPLIT_PERCENT: Final = 12.0  # how far the physical cores of a logical one lie apart, at most
+_SPLIT_PERCENT: Final = 12.0  # the largest difference between the physical cores of a logical one
 _MEMORY_USES: Final = (
     "constants",
     "model_code",
@@ -50,24 +49,25 @@ _MODEL_DMA_BYTES: Final = 524_288
 
 
 def group(period_s: float, error: str = "", **members: object) -> dict[str, object]:
-    """A group of a report: its period, what it says, and why it could not be read."""
+    """Return a group of a report: its period, its values, and its error."""
     return {"period": period_s, **members, "error": error}
 
 
 class RuntimeEntry:
-    """One runtime as its reports say it."""
+    """One runtime as its reports describe it."""
 
     def __init__(self, instance: SimulatedInstance, runtime: SimulatedRuntime) -> None:
         self.runtime = runtime
         self._instance = instance
         self._memory = RuntimeMemory(instance, runtime)
-        self._core_keys = sorted(range(instance.cores), key=str)  # as the real one sorts its keys
+        # sorted like the keys of the real monitor
+        self._core_keys = sorted(range(instance.cores), key=str)
 
     def runtime_entry(
         self, percents: Mapping[int, float], periods_s: Mapping[str, float], rng: random.Random
     ) -> tuple[dict[str, object], dict[str, int]]:
         """
-        Write the groups, each over its own period.
+        Write the groups, each with its own period.
 
         Returns:
             The entry, and what became of the executions.
@@ -112,7 +112,7 @@ class RuntimeEntry:
     ) -> dict[str, int]:
         ran = self.runtime.load.executions(dict(percents), period_s)
         if percents:
-            ran += 1  # also in the milliseconds of a first report something ends
+            ran += 1  # some execution also ends in the milliseconds of a first report
         ended = dict.fromkeys(EXECUTION_ENDINGS, 0)
         ended["completed"] = ran
         if self._instance.scenario.executions_fail and ran:
@@ -126,7 +126,7 @@ class RuntimeEntry:
     def _executions(
         self, ended: Mapping[str, int], period_s: float, rng: random.Random
     ) -> dict[str, object]:
-        # The causes overlap with the endings: adding the two counts twice.
+        # Causes overlap with endings: adding the two counts twice.
         causes = {
             "numerical": ended["completed_with_num_err"],
             "transient": ended["timed_out"],
@@ -145,7 +145,7 @@ class RuntimeEntry:
         self, percents: Mapping[int, float], period_s: float, rng: random.Random
     ) -> dict[str, object]:
         if self._instance.scenario.vcpu_error:
-            # As captured in a sidecar with a process namespace of its own, in every report.
+            # As captured in a sidecar with its own process namespace, in every report.
             error = f"open /proc/{self.runtime.pid}/stat: no such file or directory"
             return group(period_s, error, vcpu_usage={"user": 0, "system": 0})
         working = 1.0 if percents else 0.02
@@ -155,7 +155,7 @@ class RuntimeEntry:
 
 
 class RuntimeMemory:
-    """The memory of one runtime, as every report repeats it."""
+    """The memory of one runtime, which every report repeats."""
 
     def __init__(self, instance: SimulatedInstance, runtime: SimulatedRuntime) -> None:
         rng = instance.rng(f"memory {runtime.pid}")
@@ -171,7 +171,7 @@ class RuntimeMemory:
             else dict.fromkeys(_MEMORY_USES, 0)
             for core in listed
         }
-        self._table = dict(sorted(table.items()))  # as texts, as the real one sorts its keys
+        self._table = dict(sorted(table.items()))  # as text, like the keys of the real monitor
         self._application_bytes = 400_000_000 + int(800_000_000 * rng.random())
         self._dma_bytes = _MODEL_DMA_BYTES * models * len(runtime.held)
         self._models = [
@@ -181,7 +181,7 @@ class RuntimeMemory:
         ]
 
     def memory_group(self, period_s: float, rng: random.Random) -> dict[str, object]:
-        """The report's `memory_used`."""
+        """Return the report's `memory_used`."""
         application_bytes = self._application_bytes + 4096 * int(2_000 * rng.random())
         used = {
             "host": application_bytes + self._dma_bytes,
@@ -232,6 +232,6 @@ def _model(
         "name": "model.neff",
         "uuid": f"{instance.rng(f'model {model_id}').getrandbits(128):032x}",
         "model_id": model_id,
-        "is_running": False,  # so captured beside a core at 27 %: it tells nothing
+        "is_running": False,  # captured as false on a core at 27 %: it means nothing
         "subgraphs": {"sg_00": subgraph},
     }

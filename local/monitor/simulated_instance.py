@@ -1,12 +1,11 @@
 """
-One instance that plays one scenario: what is true at each report.
+One instance that plays one scenario: the truth at each report.
 
-Deterministic: the numbers follow from the instance type, the scenario, the seed
-and the number of the report alone. The cores of one runtime rise and fall
-together, as those of one training job do, with a little of their own.
+Deterministic: the numbers depend only on the instance type, the scenario, the seed and the number
+of the report. The cores of one runtime rise and fall together, like those of one training job, with
+small individual differences.
 
-How neuron-monitor would say so is the business of the report modules; what a
-reader must make of it is the business of `truth`.
+The report modules define how neuron-monitor would report it; `truth` defines the correct result.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Share:
     Attributes:
         held: Cores with its models and bytes on them.
 
-        busy: Those of them that execute.
+        busy: The held cores that execute.
     """
 
     held: Sequence[int]
@@ -44,7 +43,7 @@ class Scenario:
     One scenario.
 
     Attributes:
-        shares: The runtimes, given the number of cores.
+        shares: A function from the number of cores to the runtimes.
 
         low_percent: Lowest utilization of a busy core.
 
@@ -52,9 +51,9 @@ class Scenario:
 
         models_per_core: Models loaded on each held core.
 
-        tag: Every runtime's tag, or None for the process id, which is what an unset one becomes.
+        tag: Every runtime's tag, or None for the process ID, the value of an unset tag.
 
-        executions_fail: Whether some executions fail.
+        executions_fail: True if some executions fail.
 
         vcpu_error: Whether the runtimes' CPU cannot be read, as in a sidecar.
     """
@@ -90,14 +89,14 @@ def _busy_each(cores: int) -> tuple[Share, ...]:
 
 SCENARIOS: Final[dict[str, Scenario]] = {
     "busy": Scenario(_busy),
-    # As live services run.
+    # As running services do.
     "low": Scenario(_busy, low_percent=2.0, high_percent=3.5),
     "idle": Scenario(lambda cores: (Share(range(cores), ()),)),
     "half-idle": Scenario(_half_idle),
     "empty": Scenario(lambda _cores: ()),
     # Runtimes that all have the tag 1 and list every core; their CPU is in error.
     "multi-runtime": Scenario(_four_last_idle, tag="1", vcpu_error=True),
-    # The longest reports there are.
+    # The longest possible reports.
     "many-runtimes": Scenario(_busy_each, models_per_core=20),
     "errors": Scenario(_busy, executions_fail=True),
 }
@@ -111,10 +110,10 @@ SIMULATED_ECC_COUNTERS: Final = (
 )
 SIMULATED_REGION: Final = "us-west-2"
 
-_SLOW_SHARE: Final = 0.5  # of the swing: a wave of many minutes, common to the runtime
+_SLOW_SHARE: Final = 0.5  # share of the swing: a wave of many minutes, common to the runtime
 _QUICK_SHARE: Final = 0.2  # a wave of a minute or two, common to the runtime
-_OWN_SHARE: Final = 0.15  # how a core differs from its neighbours, for ever
-_NOISE_SHARE: Final = 0.15  # from report to report; the four add up to 1
+_OWN_SHARE: Final = 0.15  # a constant difference between neighboring cores
+_NOISE_SHARE: Final = 0.15  # noise from report to report; the four add up to 1
 
 _P50_SPREAD: Final = {
     "p0": 0.72,
@@ -132,9 +131,9 @@ class Load:
     The work of one runtime.
 
     Attributes:
-        device_p50_s: Median time an execution takes on the device, seconds.
+        device_p50_s: Median time of an execution on the device, seconds.
 
-        overhead_s: What queueing and the host add to it, seconds.
+        overhead_s: Additional time for queueing and the host, seconds.
     """
 
     def __init__(self, scenario: Scenario, busy: tuple[int, ...], seed: str) -> None:
@@ -151,7 +150,7 @@ class Load:
         self.overhead_s = 0.0002 + 0.002 * rng.random()
 
     def percents(self, number: int, rng: random.Random) -> dict[int, float]:
-        """Utilization of each busy core in report *number*."""
+        """Return the utilization of each busy core in report *number*."""
         common = sum(
             share * math.sin(2 * math.pi * (number / cycle + phase))
             for cycle, phase, share in self._waves
@@ -163,11 +162,11 @@ class Load:
         }
 
     def executions(self, percents: dict[int, float], period_s: float) -> int:
-        """Executions that this much work over this long comes to."""
+        """Return the number of executions for this much work in this time."""
         return int(sum(percents.values()) / 100 * period_s / self.device_p50_s)
 
     def latency_stats(self, ran: int, rng: random.Random) -> dict[str, object]:
-        """The report's `latency_stats`; null, not zero, when nothing ran."""
+        """Return the report's `latency_stats`; null, not zero, if nothing ran."""
         if not ran:
             return {"total_latency": None, "device_latency": None}
         shift = 0.97 + 0.06 * rng.random()
@@ -188,7 +187,7 @@ class SimulatedRuntime:
 
         held: Cores with its models and bytes on them.
 
-        busy: Those of them that execute.
+        busy: The held cores that execute.
 
         load: Its work.
     """
@@ -205,11 +204,11 @@ class SimulatedInstance:
     The instance.
 
     Attributes:
-        host: What it is made of.
+        host: The host model.
 
-        scenario: What is going on on it.
+        scenario: The scenario that it plays.
 
-        instance_id: Its id; derived from the other arguments unless given.
+        instance_id: Its ID; derived from the other arguments unless set.
     """
 
     def __init__(
@@ -235,25 +234,24 @@ class SimulatedInstance:
 
     @property
     def cores(self) -> int:
-        """Logical cores of the instance."""
+        """The number of logical cores."""
         return self.host.hardware.cores
 
     def rng(self, what: str) -> random.Random:
-        """Chance that depends on the instance and on *what*, and on nothing else."""
+        """Return a generator that depends only on the instance and on *what*."""
         return random.Random(f"{self._seed}/{what}")
 
     def percents(
         self, runtime: SimulatedRuntime, number: int, rng: random.Random
     ) -> dict[int, float]:
-        """Utilization of the cores on which *runtime* executed in report *number*, from 0."""
+        """Return the utilization of the cores that *runtime* used in report *number*, from 0."""
         if number == 0:
-            # The first sample covers milliseconds: whatever ran at that instant
-            # fills it, or misses it.
+            # The first sample covers milliseconds: an execution either fills it or misses it.
             return {core: 100 * rng.random() for core in runtime.busy}
         return runtime.load.percents(number, rng)
 
     def identity_block(self) -> dict[str, object]:
-        """The report's `instance_info`."""
+        """Return the report's `instance_info`."""
         zone = int(self._digest[8], 16) % 4
         block: dict[str, object] = {
             "instance_name": "",

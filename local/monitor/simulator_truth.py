@@ -1,11 +1,9 @@
 """
-The expected minute, computed from what the simulator wrote down.
+The expected minute, computed from the simulator's records.
 
-Nothing here is shared with the emitter or the aggregator, and with the simulator
-only the form of a line: the rules are written down a second time, as plainly as
-possible, so that a comparison with a rollup means something.
-
-Utilization is not rounded, while a minute line rounds it to two decimals: a
+It shares no code with the emitter or the aggregator, and only the form of a line with the
+simulator: the rules are written a second time, as plainly as possible, so that a comparison with a
+rollup is meaningful. Utilization is not rounded, while a minute line rounds it to two decimals: a
 comparison needs a tolerance of 0.01.
 """
 
@@ -26,7 +24,8 @@ UTILIZATION_MEMBER: Final = "NeuronCoreUtilization"
 
 Expected = Mapping[str, float | None]
 """
-What one minute of an instance or of a cluster must come to, by the metrics of a rollup.
+The expected values of one minute of an instance or of a cluster, by the metrics of a rollup; None
+is missing.
 
 None is missing.
 """
@@ -42,22 +41,23 @@ FAILED_COUNTS: Final = (*ENDED_COUNTS[1:], "timed_out", "incorrect_input", "fail
 
 class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
-    What was produced: a line of a truth file, appended by one call after the report itself.
+    The true values of a report: a line of a truth file, written in one call after the report.
 
     Attributes:
-        instance: Its id.
+        instance: The instance ID.
 
-        nominal_s: The period asked for.
+        nominal_s: The requested period.
 
         at_ms: When the report had been written, ms since 1970.
 
-        period_s: What its core counters cover, or, without a runtime, its system groups.
+        period_s: The seconds that its core counters cover, or, without a runtime, its system
+            groups.
 
-        runtimes: Entries in its list of runtimes.
+        runtimes: The number of entries in its list of runtimes.
 
         percents: Utilization by core.
 
-        held: Whether each core is held.
+        held: True for each core that is held.
 
         executions: What became of them, by ending; empty without a runtime.
     """
@@ -75,7 +75,7 @@ class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
     """
-    Every whole line of the files; a last line that is still being written is left out.
+    Return every complete line of the files; a last line that is being written is omitted.
 
     Raises:
         msgspec.ValidationError: If one is no such line.
@@ -91,10 +91,10 @@ def expected_minutes(
     reports: Iterable[ReportTruth], *, margin_ms: int = 0
 ) -> dict[tuple[str, int], Expected]:
     """
-    What each instance's minutes must come to.
+    Return the expected minutes of each instance.
 
     Args:
-        reports: In any order.
+        reports: The reports, in any order.
 
         margin_ms: A report written less than this from a full minute may have been received on
             either side of it: both minutes are left out, of every instance. 0 for a replay,
@@ -117,7 +117,7 @@ def expected_minutes(
 def expected_rollups(
     minutes: Mapping[tuple[str, int], Expected], cluster_of: Mapping[str, str]
 ) -> dict[tuple[str, int], Expected]:
-    """What each cluster's minutes must come to, by cluster and start of the minute."""
+    """Return the expected minutes of each cluster, by cluster and start of the minute."""
     parts: dict[tuple[str, int], list[Expected]] = {}
     for (instance, minute_ms), expected in minutes.items():
         parts.setdefault((cluster_of[instance], minute_ms), []).append(expected)
@@ -125,7 +125,7 @@ def expected_rollups(
 
 
 def merged(parts: Sequence[Expected]) -> Expected:
-    """What a cluster's minute must come to, given those of its instances."""
+    """Return a cluster's expected minute from those of its instances."""
     sums = {name: _sum_known([part[name] for part in parts]) for name in parts[0]}
     cores = [(part["NeuronCores"] or 0) - (part["UnknownCores"] or 0) for part in parts]
     total = sum(
@@ -140,7 +140,7 @@ def _sum_known(values: Sequence[float | None]) -> float | None:
 
 
 def _expected(rows: Sequence[ReportTruth]) -> Expected:
-    """What the reports of one instance and minute come to, by the metrics of a rollup."""
+    """Return the expected values of one instance and minute, by the metrics of a rollup."""
     cores = rows[0].cores
     covers_s = [_covers_s(row) for row in rows]
     means = [
@@ -168,18 +168,18 @@ def _expected(rows: Sequence[ReportTruth]) -> Expected:
 
 
 def is_right(name: str, expected: float | None, found: float | None, tolerance: float) -> bool:
-    """Whether *found* (None: missing) is what the metric *name* must be, within *tolerance*."""
+    """Return True if *found* (None: missing) is right for metric *name*, within *tolerance*."""
     if expected is None or found is None:
-        # Without a runtime the truth does not say whether the reader knows of 0 executions.
+        # Without a runtime the truth does not show whether the reader knows of 0 executions.
         return expected is None and (found is None or (name in WITHOUT_RUNTIME and found == 0))
     return abs(found - expected) <= (tolerance if name == UTILIZATION_MEMBER else 0.0)
 
 
 def _covers_s(row: ReportTruth) -> float:
-    """How much a report's percentages weigh in the mean of its minute."""
+    """Return the weight of a report's percentages in the mean of its minute."""
     if row.period_s < SHORTEST_PERIOD_S:
         return 0.0
-    # All values of an empty list are 0, so how long it covers does not matter.
+    # All values of an empty list are 0, so its covered time does not matter.
     return min(row.period_s, BELIEVED_PERIODS * row.nominal_s) if row.runtimes else 1.0
 
 
