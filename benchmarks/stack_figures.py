@@ -218,7 +218,7 @@ def close(folder: Path) -> dict[str, float]:
 
 def ingest() -> dict[str, float]:
     """
-    Ingest deliveries of one record each, in the environment `SETTINGS`; return the cost of one.
+    Ingest deliveries of one record each with `SETTINGS`, and return the cost of one.
     """
     boto3.setup_default_session(
         aws_access_key_id="testing",
