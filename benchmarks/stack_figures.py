@@ -217,9 +217,7 @@ def close(folder: Path) -> dict[str, float]:
 
 
 def ingest() -> dict[str, float]:
-    """
-    Ingest deliveries of one record each with `SETTINGS`, and return the cost of one.
-    """
+    """Ingest deliveries of one record each with `SETTINGS`. Return the cost of one."""
     boto3.setup_default_session(
         aws_access_key_id="testing",
         aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives

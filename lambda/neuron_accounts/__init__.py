@@ -1,6 +1,6 @@
 """
-What both halves and the commands compute from lines.
+Calculations on lines that both halves and the commands share.
 
-Prices, payment, teams, core time, the minutes of owners, idle cores of a cluster, the ledger.
-Standard library and `neuron_wire` only.
+Prices, payment, teams, core time, the minutes of owners, idle cores of a cluster, the ledger. It
+uses only the standard library and `neuron_wire`.
 """

@@ -1,10 +1,10 @@
 """
-The idle cores of a cluster in one minute: how many, what they cost, what ends and who has them.
+The idle cores of a cluster in one minute: their number, cost, avoidable part and owners.
 
-Close adds it up for a rollup, and so does a reader of minute lines without rollups. All sums are
-whole numbers and do not depend on the order of instances: together the owners' rows are the idle
-cores and what they cost. A core of several owners is split evenly. Whether a stop wastes no work
-is known once all instances are added, because their owners may work on others.
+Close adds them up for a rollup, and so does a reader of minute lines without rollups. All sums are
+whole numbers and do not depend on the order of instances: the owners' rows together are the idle
+cores and their cost. A core of several owners is split evenly. Whether a stop wastes no work is
+known only after all instances are added, because their owners may work on others.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 MAX_OWNER_ROWS: Final = 20
 _ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, NOT_REPORTED_OWNER, UNNAMED_OWNER})
-"""Placeholder rows that never go to `[others]`, however little is idle in them."""
+"""Placeholder rows that are never merged into `[others]`, however few idle cores they have."""
 
 _DIVIDED: Final = ("AvoidableCostPerHour", "AvoidableAllocatedCostPerHour", "SharedCostPerHour")
 
 MAX_OWNERS_IN_CLUSTER_ROWS: Final = 10_000
 """
-Owners of one cluster's idle cores that each process adds up apart, in about 5 MB. Beyond them the
-half with most cost stays, and the others are counted and go to `[others]`.
+The owners of one cluster's idle cores that each process adds up separately, in about 5 MB. Beyond
+them, the half with the highest cost stays, and the others are counted and merged into `[others]`.
 """
 
 
@@ -62,10 +62,10 @@ class IdleOwners:
     The owners of a cluster's idle cores.
 
     Attributes:
-        left_out: Sums of owners that went to `[others]` for want of room: what comes
-            of such an owner later is counted anew.
+        left_out: Sums of owners that were merged into `[others]` because there was no room: later
+            minutes of such an owner start a new count.
 
-        minutes: What the owners did, and those that hold nothing idle.
+        minutes: The minutes of the owners, including those without idle cores.
     """
 
     left_out: int = 0
@@ -78,8 +78,8 @@ class IdleOwners:
         """
         Add the idle cores of an instance; *owned* has their owners.
 
-        *free* are those neither held nor reserved; *price* is that of one core, in
-        `FINE` parts of a dollar per hour.
+        *free* are the cores neither held nor reserved. *price* is the price of one core, in `FINE`
+        parts of a dollar per hour.
         """
         idle_minutes = record.idle_minutes
         state = record.core_state
@@ -109,17 +109,17 @@ class IdleOwners:
         self._make_room()
 
     def sums(self) -> dict[str, OwnerTime] | None:
-        """Every owner, most cost first; None where some had no room and went to `[others]`."""
+        """Return every owner, highest cost first; None if some had no room and were merged."""
         if self.left_out or self.minutes.are_too_many:
             return None
         return dict(sorted(self._sums.items(), key=_place))
 
     def rows(self, instances: int) -> list[IdleOwner]:
         """
-        Those with most cost first, then those with most cores: at most 20, all idle cores in them.
+        Return at most 20 rows with all idle cores: highest cost first, then most cores.
 
-        *instances* have idle cores. Owners beyond them are one row, `[others]`; no placeholder
-        is among those.
+        *instances* have idle cores. Further owners are one row, `[others]`, which includes no
+        placeholder.
         """
         others = OwnerTime()
         rows = [pair for pair in self._sums.items() if pair[0] in _ALWAYS_ROWS]
@@ -131,7 +131,7 @@ class IdleOwners:
             for _, owner_time in ranked[room:]:
                 others.fold_owner(owner_time)
             others.instances = min(others.instances, instances)
-            others.teams = None  # of many owners, and of no team
+            others.teams = None  # several owners have no single team
             rows.append((OTHER_OWNERS, others))
         rows += ranked[:room]
         rows.sort(key=_place)
@@ -180,29 +180,28 @@ def _place(pair: tuple[str, OwnerTime]) -> tuple[int, int, str]:
 @dataclass(slots=True)
 class ClusterIdle:
     """
-    The sums.
+    The sums of one cluster's idle cores.
 
-    A core is idle from *after_minutes* minutes without work on, and only while
-    it is known what it does.
+    A core is idle after *after_minutes* minutes without work, and only while its state is known.
 
     Attributes:
-        after_minutes: How long it must not have been busy.
+        after_minutes: Minutes without work after which a core is idle.
 
-        prices: What a core costs.
+        prices: The price of a core.
 
-        paid_by_type: How instances of a type are paid, where their lines do not say it.
+        paid_by_type: How instances of a type are paid, if their lines do not report it.
 
-        total: All idle cores. Avoidable ones count as shared, because what is avoidable is known
-            once all instances are added.
+        total: All idle cores. Avoidable cores count as shared, because they are known only after
+            all instances are added.
 
         unknown_allocation_cores: Idle cores that no process holds, of instances whose scheduler
             assignments are unknown.
 
         unpriced_cores: Cores, idle or not, without a price.
 
-        basis: What the amounts are based on, and what has no price.
+        basis: The prices behind the amounts, and the types without a price.
 
-        owners: Who has the idle cores.
+        owners: The owners of the idle cores.
     """
 
     after_minutes: int
@@ -215,7 +214,7 @@ class ClusterIdle:
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
     _resting_owners: set[str] = field(default_factory=set)
-    # Idle cores that are avoidable once all of their owners are fully idle, by these owners.
+    # Idle cores that are avoidable if all of their owners are fully idle, by these owners.
     _waiting: dict[tuple[str, ...], OwnerTime] = field(
         default_factory=lambda: defaultdict(OwnerTime)
     )
@@ -224,9 +223,9 @@ class ClusterIdle:
         self, record: MinuteRecord, *, in_other_clusters: bool = False
     ) -> tuple[Sequence[int], float | None]:
         """
-        Add an instance by its merged record; gives its idle cores and the price of one.
+        Add an instance by its merged record. Return its idle cores and the price of one.
 
-        The cost of an instance that is *in_other_clusters* too is not avoidable.
+        The cost of an instance that is also *in_other_clusters* is not avoidable.
         """
         state = record.core_state
         price = self.basis.usd_per_core_hour(
@@ -276,7 +275,7 @@ class ClusterIdle:
 
     @property
     def cores(self) -> int:
-        """Number of idle cores."""
+        """The number of idle cores."""
         return self.total.idle // MICRO
 
     def fold_sums(self, other: ClusterIdle) -> None:
@@ -304,18 +303,19 @@ class ClusterIdle:
     @property
     def fully_idle_instances(self) -> int | None:
         """
-        Fully idle instances whose owners are fully idle too, and that are not committed.
+        Return the fully idle instances whose owners are fully idle too, without committed ones.
 
-        None if instances that have not reported could change it.
+        None if instances that have not reported could change the number.
         """
         avoidable, unknown = self._groups()
         return None if unknown else sum(group.instances for group in avoidable)
 
     def awaited(self) -> dict[str, bool]:
         """
-        Owners of instances without a busy core that are not fully idle, once all are added.
+        Return the owners of instances without a busy core that are not fully idle.
 
-        True for those that are known to work, themselves or by a sibling.
+        The value is True for owners that are known to work, themselves or through a sibling. Call
+        this after all instances are added.
         """
         minutes = self.owners.minutes
         return {
@@ -337,10 +337,10 @@ class ClusterIdle:
 
     def usd_per_hour(self) -> Amounts:
         """
-        The members of a rollup, six decimals each: the parts add up to IdleCostPerHour.
+        Return the members of a rollup, six decimals each: the parts add up to IdleCostPerHour.
 
-        Empty when no core with a price is known. The parts that instances that have not reported
-        could change are absent.
+        Empty if no core with a price is known. Parts that instances without a report could change
+        are absent.
         """
         if not self._priced_known_cores:
             return {}

@@ -1,9 +1,8 @@
 """
-Findings that are sure enough for a program to act on: their kinds, and their packed state.
+Findings that are certain enough for a program to act on: their kinds, and their packed state.
 
-A finding opens, worsens and closes; each step is one event, described by
-`finding.schema.json`. What is open stands packed in the stack's table, where close
-keeps it and `neuron-emf findings` reads it.
+A finding opens, worsens and closes; each step is one event, described by `finding.schema.json`.
+Open findings are packed in the stack's table, which close writes and `neuron-emf findings` reads.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
 FINDING_KINDS: Final = (IDLE_INSTANCE, IDLE_OWNER, SILENT_INSTANCE, HARDWARE_FAULT)
 OWNER_KINDS: Final = (IDLE_OWNER, "idle-cores")
-"""Those about an owner; the second, of an earlier version, is only closed."""
+"""The kinds about an owner; the second one, of an earlier version, is only closed."""
 
 Change = Literal["opened", "worsened", "closed"]
 OPENED: Final = "opened"
@@ -42,19 +41,21 @@ CLOSED_AS_GONE: Final = "gone"
 CLOSED_AS_REPLACED: Final = "replaced"
 
 LEAST_IDLE_MINUTES: Final = 60
-"""What holds an idle instance back, here and in `neuron-emf findings`: idle for less,"""
+"""An idle instance is kept, here and in `neuron-emf findings`, if it was idle for fewer minutes,"""
 
 MOST_HOST_VCPUS: Final = 0.5
-"""without a scheduler, so many vCPUs that work or more, since neuronx-cc runs on one alone,"""
+"""if without a scheduler at least so many vCPUs work, since neuronx-cc needs only one,"""
 
 LEAST_COVERAGE_PERCENT: Final = 95.0
-"""and a cluster with less, whose telemetry itself is in doubt."""
+"""and if coverage of its cluster is lower, because telemetry itself is then in doubt."""
 
 PARTITION: Final = "findings"
-"""Of the table: an item for each bucket and, of owners, for each cluster that ever had one."""
+"""
+The table's partition: an item for each bucket and, for owners, for each cluster that ever had one.
+"""
 
 CLUSTER_PLACE: Final = "cluster#"
-"""How the place of a cluster's item begins; that of a bucket is its two digits."""
+"""The beginning of the key of a cluster's item; the key of a bucket is its two digits."""
 
 Detail: TypeAlias = dict[str, Any]
 """The members of one event, as `finding.schema.json` describes them."""
@@ -73,7 +74,7 @@ class FindingKey(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class OpenFinding:
     """
-    One finding that is open.
+    One open finding.
 
     Attributes:
         opened: The minute in which it opened.
@@ -82,13 +83,13 @@ class OpenFinding:
 
         step: The number of its last step, 1 when it opened.
 
-        level: How bad it is: doublings of the time, or faults so far.
+        level: Its severity: doublings of the time, or faults so far.
 
         stepped: The minute of its last step.
 
-        quiet: Known minutes with work since it last held.
+        quiet: Known minutes with work since the condition last held.
 
-        missed: Minutes in a row without data on its owner.
+        missed: Consecutive minutes without data about its owner.
     """
 
     opened: int
@@ -100,7 +101,7 @@ class OpenFinding:
     missed: int = 0
 
     def packed(self) -> list[int]:
-        """As the table keeps it: minutes count from the opening, without trailing zeros."""
+        """Return it in the table's form: minutes count from the opening, without trailing zeros."""
         numbers = [
             self.opened,
             self.opened - self.since,
@@ -116,7 +117,7 @@ class OpenFinding:
 
     @classmethod
     def unpacked(cls, numbers: list[int]) -> OpenFinding:
-        """What `packed` gave."""
+        """Return the finding that `packed` encoded."""
         opened, before, step, level, after, quiet, missed = (*numbers, 0, 0, 0, 0, 0, 0)[:7]
         return cls(opened, opened - before, step, level, opened + after, quiet, missed)
 
@@ -127,14 +128,14 @@ class FindingsState:
     The findings of one bucket, or those of the owners of one cluster.
 
     Attributes:
-        minute: The newest minute that had been taken in when it last changed.
+        minute: The newest folded minute at the last change.
 
-        findings: What is open.
+        findings: The open findings.
 
         due: Events that were not sent yet, in the order of their steps.
 
-        faults: Hardware faults reported so far, by cluster and instance and then by minute, while
-            a late record may still add to that minute.
+        faults: Hardware faults reported so far, by cluster and instance and then by minute, while a
+            late record may still add to that minute.
     """
 
     minute: int = 0
@@ -143,7 +144,7 @@ class FindingsState:
     faults: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
 
     def packed(self) -> bytes:
-        """As the table keeps it."""
+        """Return it in the table's form."""
         text = json.dumps(
             {
                 "minute": self.minute,
@@ -167,7 +168,7 @@ class FindingsState:
 
     @classmethod
     def unpacked(cls, payload: bytes) -> FindingsState:
-        """What `packed` gave."""
+        """Return the state that `packed` encoded."""
         members = json.loads(zlib.decompress(payload))
         findings = {
             FindingKey(cluster, kind, subject): OpenFinding.unpacked(numbers)
@@ -192,6 +193,6 @@ class FindingsState:
 
 
 def finding_id(key: FindingKey, opened: int) -> str:
-    """The stable id of a finding, the same whenever it is computed."""
+    """Return the stable ID of a finding, the same in every computation."""
     text = json.dumps([*key, opened])
     return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_CHARS]

@@ -1,13 +1,13 @@
 """
-The minutes of one instance in one hour become its rows of the ledger.
+Turn the minutes of one instance in one hour into its rows of the ledger.
 
-A minute with a record counts as a whole minute, whatever its samples cover. A minute in which the
-instance was silent counts as unknown, with the cores of its last record. Every core belongs to
-one row in every minute, or is split evenly between several: the rows add up to cores times
-minutes. All sums are whole numbers, rounded once.
+A minute with a record counts as a whole minute, however much its samples cover. A minute in which
+the instance was silent counts as unknown, with the cores of its last record. Every core belongs to
+one row in every minute, or is split evenly between several: the rows add up to cores times minutes.
+All sums are whole numbers, rounded once.
 
-Whether an idle minute is avoidable is known once all instances of the cluster were
-read: the owners of its cores may have worked on others.
+Whether an idle minute is avoidable is known only after all instances of the cluster were read: the
+owners of its cores may have worked on others.
 """
 
 from __future__ import annotations
@@ -61,32 +61,32 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Counts
 
 _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
-"""Parts in which costs are added up, per billionth of a dollar."""
+"""The parts in which costs are added up, per billionth of a dollar."""
 
 _HUNDREDTH: Final = MICRO // 10_000
-"""Micro-cores of a hundredth of a percent, which is as exact as a line says utilization."""
+"""Micro-cores of a hundredth of a percent, the precision of utilization in a line."""
 
 _Waiting: TypeAlias = "tuple[tuple[str, ...], int | None, tuple[tuple[str, int], ...]]"
 """
-Minutes in which an instance was fully idle itself: by the owners that decide it, the price of a
-core, and how much of its cores each owner has.
+Minutes in which the instance itself was fully idle: the owners that decide whether the minute is
+avoidable, the price of a core, and the cores of each owner.
 """
 
 _LABEL_FIELDS: Final = ("account_id", "region", "instance_type", "lifecycle")
-"""Of a record, and of a row."""
+"""Labels of a record and of a row."""
 
 _COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
 
 
 ALL_MINUTES: Final = (1 << HOUR_MINUTES) - 1
-"""A bit for each minute of an hour."""
+"""One bit for each minute of an hour."""
 
 MAX_OVERLAP_MINUTES: Final = 2
-"""Minutes of an hour in which a move from one cluster to another may have records in both."""
+"""The most minutes of an hour with records in two clusters that a move between them explains."""
 
 
 class Ec2Instance(NamedTuple):
-    """Purchase and type of an instance by EC2's answer; None if the answer has no such member."""
+    """Purchase and type of an instance from EC2's answer; None if the answer has no such member."""
 
     lifecycle: str
     capacity_reservation_id: str | None = None
@@ -99,13 +99,13 @@ class LedgerRules:
     The settings that decide the cost of a minute and its team.
 
     Attributes:
-        prices: What a core costs.
+        prices: The price of a core.
 
         idle_after_minutes: Minutes after which a core that is not busy is idle.
 
-        paid_by_type: How instances of a type are paid, where their lines do not say it.
+        paid_by_type: How instances of a type are paid, if their lines do not report it.
 
-        teams: Which team an owner belongs to.
+        teams: The team of each owner.
     """
 
     prices: Prices
@@ -117,14 +117,14 @@ class LedgerRules:
 @dataclass(slots=True)
 class OwnerWork:
     """
-    In which minutes the owners of one cluster are not fully idle: a bit for each minute.
+    The minutes in which owners of one cluster are not fully idle: a bit for each minute.
 
     Attributes:
-        not_idle: By owner.
+        not_idle: The minutes by owner.
 
-        working: Minutes in which one of them works, or may work unseen, by name stem.
+        working: Minutes in which an owner works, or may work unseen, by name stem.
 
-        hidden: Those in which a line hides owners.
+        hidden: Minutes in which a line hides owners.
     """
 
     not_idle: Counter[str] = field(default_factory=Counter)
@@ -134,7 +134,7 @@ class OwnerWork:
     def fold_record(
         self, record: MinuteRecord, minutes: MinutesOf, after_minutes: int, bit: int
     ) -> None:
-        """Add what the owners of an instance did in the minute of *bit*."""
+        """Add the work of an instance's owners in the minute of *bit*."""
         if hides_owners(record, minutes):
             self.hidden |= bit
         for name, minute in minutes.items():
@@ -157,14 +157,14 @@ class OwnerWork:
             self.working[stem] |= bit
 
     def fold_work(self, other: OwnerWork) -> None:
-        """Add what was seen of other instances."""
+        """Add the work seen on other instances."""
         self.hidden |= other.hidden
         for mine, theirs in ((self.not_idle, other.not_idle), (self.working, other.working)):
             for name, bits in theirs.items():
                 mine[name] |= bits
 
     def idle_bits(self, owners: Sequence[str]) -> int:
-        """The minutes in which all *owners* are fully idle; all of them without an owner."""
+        """Return the minutes in which all *owners* are fully idle; all minutes without an owner."""
         bits = self.hidden if owners else 0
         for owner in owners:
             bits |= self.not_idle[owner] | self.working[stem_of(owner)]
@@ -179,12 +179,12 @@ class InstanceHour:
     Attributes:
         hour: Whole hours since the epoch.
 
-        rules: See `LedgerRules`.
+        rules: The settings of cost and team.
 
-        ec2: What EC2 says of it; None when it was not asked or does not know it.
+        ec2: EC2's answer about it; None if EC2 was not asked or does not know it.
 
         overlap_minutes: Minutes in which another cluster has a record of the instance, however
-            little it covers.
+            short.
     """
 
     hour: int
@@ -192,7 +192,7 @@ class InstanceHour:
     ec2: Ec2Instance | None = None
     overlap_minutes: int = 0
     _owners: dict[str, OwnerTime] = field(default_factory=lambda: defaultdict(OwnerTime))
-    _executions: Counter[str] = field(default_factory=Counter)  # known ones, by owner
+    _executions: Counter[str] = field(default_factory=Counter)  # known executions, by owner
     _waiting: Counter[_Waiting] = field(default_factory=Counter)
     _covered_hundredths: int = 0
     _basis: PriceBasis = field(default_factory=PriceBasis)
@@ -205,8 +205,8 @@ class InstanceHour:
         """
         Add a minute's merged *record*, later than all before.
 
-        What its owners did is added to the *work* of its cluster in the hour. The cost of an
-        instance that is *in_other_clusters* too is not avoidable.
+        The work of its owners is added to the *work* of its cluster in the hour. The cost of an
+        instance that is also *in_other_clusters* is not avoidable.
         """
         record = self._as_ec2_says(record)
         self._note(record)
@@ -248,7 +248,7 @@ class InstanceHour:
         price: int | None,
         idle: Sequence[int],
     ) -> Counts:
-        """Count what each owner has of the cores; returns what it has of the *idle* ones."""
+        """Count the cores of each owner. Return the number of *idle* cores of each."""
         state = record.core_state
         percents = record.utilization_percent
         is_idle = set(idle)
@@ -256,7 +256,7 @@ class InstanceHour:
         for owners, cores in owned.items():
             ways = len(owners)
             hundredths = [round(100 * (percents[core] or 0)) for core in cores]
-            # Each core is split by itself: what does not divide evenly goes to the first owner.
+            # Each core is split separately: a remainder goes to the first owner.
             used = [even_shares(ways, core_used * _HUNDREDTH) for core_used in hundredths]
             busy = sum([state[core] == BUSY_STATE for core in cores])
             idle_cores_of = len(is_idle.intersection(cores))
@@ -270,7 +270,7 @@ class InstanceHour:
         return idle_of
 
     def fold_unknown_minute(self, record: MinuteRecord) -> None:
-        """Add a minute without a record; *record* is the last there was, of this hour or before."""
+        """Add a minute without a record; *record* is the last record, of this hour or before."""
         record = self._as_ec2_says(record)
         self._note(record)
         micro = MICRO * len(record.core_state)
@@ -280,20 +280,20 @@ class InstanceHour:
 
     def rows(self, work: OwnerWork) -> list[LedgerRow]:
         """
-        The rows, by owner; together they are the hour to the last digit.
+        Return the rows, by owner; together they are the hour to the last digit.
 
-        *work* is that of all owners of the cluster in the hour; no minute is added afterwards.
+        *work* has all owners of the cluster in the hour. No minute may be added afterwards.
         """
         last = self._last
         if last is None:
             return []
         self._divide_waiting(work)
         for name, executions in self._executions.items():
-            if executions or name in self._owners:  # also of who had unknown cores alone
+            if executions or name in self._owners:  # also for an owner with only unknown cores
                 self._owners[name].fold_executions(executions)
         self._executions.clear()
         owners = sorted(self._owners.items())
-        # Unknown time is rounded by itself: a reader that misses a clean shutdown has other
+        # Unknown time is rounded separately: a reader that misses a clean shutdown has other
         # unknown minutes, and must still get the same amounts for every owner.
         known = [
             part
@@ -374,7 +374,7 @@ class InstanceHour:
         return None if usd is None else round(usd * FINE)
 
     def _as_ec2_says(self, record: MinuteRecord) -> MinuteRecord:
-        """Return *record* with the type and the lifecycle that EC2 says, if it was asked."""
+        """Return *record* with the type and the lifecycle from EC2's answer, if there is one."""
         if self.ec2 is None:
             return record
         instance_type = self.ec2.instance_type or record.instance_type

@@ -1,11 +1,10 @@
 """
-The ledger: what each owner had of an instance in an hour, as rows of gzipped JSON lines.
+The ledger: the cores of each owner on an instance in an hour, as rows of gzipped JSON lines.
 
-A row has whole numbers: micro-core-minutes, and billionths of a dollar. On a
-line they are decimals, and what is unknown has no member. Objects stand under
-`ledger/schema=1/date=YYYY-MM-DD/hour=HH/`, eight for each hour, each with the
-instances of a fixed group of buckets: an hour is settled when all eight are
-there, and the same rows are the same bytes.
+A row has whole numbers: micro-core-minutes, and billionths of a dollar. In a line they are
+decimals, and an unknown value has no member. Objects are under
+`ledger/schema=1/date=YYYY-MM-DD/hour=HH/`, eight for each hour, each with the instances of a fixed
+group of buckets: an hour is settled if all eight exist, and equal rows give equal bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PARTS_OF_HOUR: Final = 8
-"""Objects of an hour. A constant, never a parameter: a repetition replaces each."""
+"""Objects of an hour. A constant, never a parameter: a repetition replaces each object."""
 
 LEDGER_PREFIX: Final = f"ledger/schema={VERSION}/"
 
@@ -64,7 +63,7 @@ LEDGER_COUNTS: Final = {"Executions": "executions", "OverlapMinutes": "overlap_m
 """Members that are whole numbers."""
 
 ABSENT_ZEROS: Final = frozenset({"avoidable", "committed", "unpriced", "committed_cost"})
-"""Fields that a line has only above 0: most rows have none of them."""
+"""Fields that a line has only above 0: in most rows all of them are 0."""
 
 _HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:00Z")
 _LEDGER_KEY: Final = re.compile(
@@ -79,41 +78,44 @@ class LedgerRow(NamedTuple):
     Attributes:
         hour: Whole hours between the Unix epoch and its start.
 
-        owner: A name, or `[unallocated]`, `[unknown]`, `[unnamed]`, `[others]`, `[not reported]`.
+        owner: The owner's name, or `[unallocated]`, `[unknown]`, `[unnamed]`, `[others]`, `[not
+            reported]`.
 
-        team: The owner's team; None when it is unknown or not the same in all minutes.
+        team: The owner's team; None if unknown or not the same in all minutes.
 
-        lifecycle: The purchasing option: as EC2 says it, else as the instance did.
+        lifecycle: The purchasing option from EC2, otherwise from the instance.
 
         allocated: Micro-core-minutes that the owner held or had reserved, busy or not.
 
-        busy: Those in which the core was busy; None of `[unknown]`.
+        busy: The allocated time in which the core was busy; None for `[unknown]`.
 
-        used: Utilization of them, in micro-core-minutes; None of `[unknown]`.
+        used: Utilization of the allocated time, in micro-core-minutes; None for `[unknown]`.
 
-        idle: Those in which the core was idle, as in the rollups; None of `[unknown]`.
+        idle: The allocated time in which the core was idle, as in the rollups; None for
+            `[unknown]`.
 
-        avoidable: Idle ones of minutes in which all cores of the instance were, and a stop
+        avoidable: Idle time of minutes in which all cores of the instance were idle, and a stop
             saves money.
 
-        committed: Idle ones that are paid whether the instance runs or not.
+        committed: Idle time that is paid whether the instance runs or not.
 
-        unpriced: Those allocated without a price; 0 when all have one.
+        unpriced: Allocated time without a price; 0 if all of it has one.
 
-        covered: Of the instance, the same in each of its rows: minutes that samples
-            cover, in millionths.
+        covered: Minutes of the instance that samples cover, in millionths, the same in each of its
+            rows.
 
-        list_cost: Price of what is allocated, in billionths of a dollar; None without one.
+        list_cost: The price of the allocated time, in billionths of a dollar; None without a price.
 
-        idle_cost: The part of it that is of idle cores.
+        idle_cost: The part of the list cost for idle cores.
 
-        avoidable_cost: The part of that that ends, at most, when the instance stops.
+        avoidable_cost: The part of the idle cost that ends, at most, when the instance stops.
 
-        committed_cost: The part of it that is paid anyway; what is neither is shared.
+        committed_cost: The part of the idle cost that is paid anyway. The remainder is shared.
 
-        executions: Of the owner, ended or failed; None where none of its minutes tells them.
+        executions: The owner's executions that ended or failed; None if none of its minutes reports
+            them.
 
-        basis: What the amounts are based on; None without one.
+        basis: The basis of the amounts; None without an amount.
 
         overlap_minutes: Minutes in which the instance also reported to another cluster, the same
             in each row of the instance and cluster; None up to `MAX_OVERLAP_MINUTES`.
@@ -147,20 +149,20 @@ class LedgerRow(NamedTuple):
 
 
 def decimal_text(whole: int, places: int) -> str:
-    """*whole* of the smallest units as a decimal number: 1,500,000 of six places are `1.5`."""
+    """Return *whole* smallest units as a decimal number: 1,500,000 with six places are `1.5`."""
     digits = f"{abs(whole):0{places + 1}d}"
     text = f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
     return f"-{text}" if whole < 0 else text
 
 
 def part_key(hour: int, part: int) -> str:
-    """The key of one part of an hour."""
+    """Return the key of one part of an hour."""
     text = iso_minute(hour * HOUR_MINUTES)
     return f"{LEDGER_PREFIX}date={text[:10]}/hour={text[11:13]}/part={part:02d}.json.gz"
 
 
 def parse_part_key(key: str) -> tuple[int, int] | None:
-    """The hour and the part of a key; None if it is not one of the ledger."""
+    """Return the hour and the part in a key; None if it is not a key of the ledger."""
     match = _LEDGER_KEY.fullmatch(key)
     try:
         return (_hour(f"{match[1]}T{match[2]}:00Z"), int(match[3])) if match else None
@@ -169,13 +171,13 @@ def parse_part_key(key: str) -> tuple[int, int] | None:
 
 
 def day_prefixes(hours: range) -> list[str]:
-    """The key prefixes of *hours*, one a day."""
+    """Return the key prefixes of *hours*, one per day."""
     days = range(hours.start // DAY_HOURS, -(-hours.stop // DAY_HOURS))
     return [part_key(day * DAY_HOURS, 0).partition("/hour=")[0] + "/" for day in days]
 
 
 def settled_hours(keys: Iterable[str], hours: range) -> list[int]:
-    """Those of *hours* of which all eight objects are among *keys*, ascending."""
+    """Return those of *hours* whose eight objects are all among *keys*, ascending."""
     parts: dict[int, set[int]] = {}
     for key in keys:
         place = parse_part_key(key)
@@ -185,7 +187,7 @@ def settled_hours(keys: Iterable[str], hours: range) -> list[int]:
 
 
 def row_line(row: LedgerRow) -> str:
-    """One row as JSON."""
+    """Return one row as JSON."""
     members = [f'"Hour":"{iso_minute(row.hour * HOUR_MINUTES)}"']
     for member, field in LEDGER_TEXTS.items():
         if (text := getattr(row, field)) is not None:
@@ -204,13 +206,13 @@ def row_line(row: LedgerRow) -> str:
 
 
 def pack_rows(rows: Iterable[LedgerRow]) -> bytes:
-    """The object of some rows; the same rows in any order are the same bytes."""
+    """Return the object of some rows; equal rows in any order give equal bytes."""
     ordered = sorted(rows, key=lambda row: (row.cluster, row.instance_id, row.owner))
     return gzip_lines(map(row_line, ordered))
 
 
 def gzip_lines(lines: Iterable[str]) -> bytes:
-    """*lines* as an object; the same lines are always the same bytes."""
+    """Return *lines* as an object; equal lines always give equal bytes."""
     file = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packer:
         for line in lines:
@@ -220,7 +222,7 @@ def gzip_lines(lines: Iterable[str]) -> bytes:
 
 def unpack_lines(payload: bytes) -> str:
     """
-    The text of one object.
+    Return the text of one object.
 
     Raises:
         WireFormatError: If it is damaged.
@@ -233,7 +235,7 @@ def unpack_lines(payload: bytes) -> str:
 
 def parse_hour(value: object) -> int:
     """
-    The hour of the member Hour.
+    Return the hour in the member Hour.
 
     Raises:
         WireFormatError: If *value* is no whole hour.

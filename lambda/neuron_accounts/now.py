@@ -1,10 +1,10 @@
 """
 *Now*: idle cores, their owners and their cost in the newest rollup of each cluster.
 
-`page`, `top` and messages show it; close writes its owners. A line is read leniently:
-what is missing or damaged is None, never 0, and a sum over clusters is None when one of its parts
-is. Cores of a cluster are counted, of an owner in millionths; money is in
-micro-USD per hour: whole numbers, whose sums do not depend on their order.
+`page`, `top` and messages show it; close writes its owners. A line is read leniently: a missing or
+damaged value is None, never 0, and a sum over clusters is None if one of its parts is. Cores of a
+cluster are counted, cores of an owner are in millionths; money is in micro-USD per hour: whole
+numbers, whose sums do not depend on their order.
 """
 
 from __future__ import annotations
@@ -53,32 +53,31 @@ class IdleOwner:
 
         idle: Its idle cores, in millionths.
 
-        team: As its scheduler knows it; None when it is unknown or not the same everywhere.
+        team: The team from its scheduler; None if unknown or not the same everywhere.
 
-        instances: On which its idle cores are; of `[others]` at most.
+        instances: The number of instances with its idle cores; for `[others]` an upper limit.
 
-        allocated: What it holds or has reserved in all, in millionths; None for placeholders and
-            where a line hides owners. For `[not reported]` its allocated idle cores.
+        allocated: All its held and reserved cores, in millionths; None for placeholders and if a
+            line hides owners. For `[not reported]` its allocated idle cores.
 
-        busy: Of that, busy.
+        busy: The allocated cores that are busy.
 
-        reserved: Of its idle cores, in millionths, those that no process has opened.
+        reserved: The idle cores, in millionths, that no process has opened.
 
-        fully_idle_minutes: For how long nothing of it, or of its siblings, has worked; None
-            where it works, or a line hides owners.
+        fully_idle_minutes: Minutes for which neither it nor its siblings have worked; None if it
+            works, or a line hides owners.
 
-        executions: Of the minute, ended or failed; None where a line hides some.
+        executions: Executions of the minute that ended or failed; None if a line hides some.
 
-        siblings: Owners that may be of the same job, itself among them; None where there is
-            no other.
+        siblings: Owners that may be of the same job, including itself; None if there is no other.
 
-        idle_siblings: Those of them that are not known to work.
+        idle_siblings: The siblings that are not known to work.
 
-        minutes: For how long the longest idle of them has not been busy.
+        minutes: Minutes for which its longest idle core has not been busy.
 
-        cost: Their price, or None when none of them has one.
+        cost: The price of its idle cores, or None if none of them has one.
 
-        unpriced: Those of them without a price.
+        unpriced: The idle cores without a price.
     """
 
     owner: str
@@ -98,13 +97,13 @@ class IdleOwner:
 
     @property
     def unallocated(self) -> int:
-        """Of its idle cores, in millionths, those neither held nor known to be reserved."""
+        """Its idle cores, in millionths, that are neither held nor known to be reserved."""
         if self.owner == NOT_REPORTED_OWNER and self.allocated is not None:
             return max(0, self.idle - self.allocated)
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
     def members(self) -> Members:
-        """The row; what is unknown has no member, nor have reserved cores where there are none."""
+        """Return the row; an unknown value has no member, and 0 reserved cores have none either."""
         members: Members = {
             "Owner": self.owner,
             "Team": printable_name(self.team, MAX_TEAM_CHARS),
@@ -120,7 +119,7 @@ class IdleOwner:
 
 
 _ROW: Final = {member: (name, in_micros) for name, member, in_micros in stated_fields(IdleOwner)}
-"""The numbers of a row in its order: the field of each, and whether that is in millionths."""
+"""The numbers of a row in order: the field of each, and whether it is in millionths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,21 +128,21 @@ class ClusterNow:
     The numbers of one rollup, or of several clusters together.
 
     Attributes:
-        cluster: Its name; empty of several.
+        cluster: Its name; empty for several clusters.
 
-        minute: The newest, since the epoch; None of no rollup.
+        minute: The newest minute, since the epoch; None without a rollup.
 
-        instances: That reported.
+        instances: Instances that reported.
 
-        silent: That stopped reporting.
+        silent: Instances that stopped reporting.
 
-        covered: Coverage in millionths of a percent, times the instances that it is a share of.
+        covered: Coverage in millionths of a percent, times the number of instances behind it.
 
-        cores: All cores of those that reported.
+        cores: All cores of instances that reported.
 
-        unknown: Those without telemetry.
+        unknown: Cores without telemetry.
 
-        unknown_by_reason: Unknown cores by reason, as far as the rollup reports reasons.
+        unknown_by_reason: Unknown cores by reason, if the rollup reports reasons.
 
         idle: Idle cores.
 
@@ -155,33 +154,33 @@ class ClusterNow:
 
         cost: Their price.
 
-        avoidable: What of it ends, at most, when fully idle instances stop.
+        avoidable: The part of the cost that ends, at most, when fully idle instances stop.
 
-        avoidable_allocated: The part of avoidable of allocated cores.
+        avoidable_allocated: The part of avoidable for allocated cores.
 
-        shared: Price of those on instances that do work.
+        shared: The price of idle cores on instances that do work.
 
-        committed: Price of those that are paid whether they run or not.
+        committed: The price of idle cores that are paid whether they run or not.
 
-        fully_idle_instances: That cost less when they stop.
+        fully_idle_instances: Fully idle instances whose stop saves money.
 
-        in_other_clusters: Instances that another cluster has too.
+        in_other_clusters: Instances that also report to another cluster.
 
-        unpriced: Cores, idle or not, in no amount.
+        unpriced: Cores without a price, idle or not.
 
-        idle_unpriced: Idle cores in no amount.
+        idle_unpriced: Idle cores without a price.
 
-        unpriced_types: What has no price, as `REGION/TYPE`.
+        unpriced_types: Types without a price, as `REGION/TYPE`.
 
-        price_regions: Whose list prices are in the amounts.
+        price_regions: The Regions of the list prices in the amounts.
 
-        prices_as_of: The date of that list.
+        prices_as_of: The date of the price list.
 
-        overridden: What is priced by PriceOverrides.
+        overridden: The overrides in the amounts.
 
         owners_known: True if the rollup has the owners of idle cores.
 
-        owners: Whose they are, together all of them; of several clusters none.
+        owners: The owners of all idle cores; empty for several clusters.
     """
 
     cluster: str
@@ -224,31 +223,31 @@ class ClusterNow:
 
     @property
     def idle_percent(self) -> float | None:
-        """Of them, idle."""
+        """The percentage of known cores that are idle."""
         return None if self.idle is None or not self.known else 100 * self.idle / self.known
 
     @property
     def allocated(self) -> int | None:
-        """Idle cores that an owner holds or has reserved."""
+        """The number of idle cores that an owner holds or has reserved."""
         if self.idle is None or self.unallocated is None or self.unknown_allocation is None:
             return None
         return max(0, self.idle - self.unallocated - self.unknown_allocation)
 
     @property
     def avoidable_unallocated(self) -> int | None:
-        """The part of the avoidable amount that is of unallocated cores."""
+        """The part of the avoidable amount for unallocated cores."""
         if self.avoidable is None or self.avoidable_allocated is None:
             return None
         return max(0, self.avoidable - self.avoidable_allocated)
 
     @property
     def basis(self) -> str:
-        """By which prices the amounts are; empty where it is unknown."""
+        """The prices behind the amounts, in words; empty if unknown."""
         return basis_words(self.price_regions, self.prices_as_of, self.overridden)
 
     @property
     def coverage_percent(self) -> float | None:
-        """Share of the minute that telemetry covers, by instances that reported or are silent."""
+        """The share of the minute that telemetry covers, over reporting and silent instances."""
         expected = (self.instances or 0) + (self.silent or 0)
         return None if self.covered is None or not expected else self.covered / expected / MICRO
 
@@ -259,7 +258,7 @@ NOW_COSTS: Final = {name: member for name, member, in_micros in _NOW_NUMBERS if 
 
 
 def cluster_now(line: JsonObject) -> ClusterNow:
-    """The numbers of *line*, a rollup."""
+    """Return the numbers of *line*, a rollup."""
     cluster = line.get(CLUSTER_DIMENSION)
     as_of = line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in NOW_COUNTS.items()}
@@ -300,7 +299,7 @@ def _unknown_by_reason(line: JsonObject) -> Counts:
 
 
 def _owner(row: JsonObject) -> IdleOwner | None:
-    """None where the row has no number of cores."""
+    """Return the owner in *row*; None if the row has no number of cores."""
     idle = micros_in(row, "Cores")
     owner = row.get("Owner")
     team = row.get("Team")
@@ -320,6 +319,6 @@ def _owner(row: JsonObject) -> IdleOwner | None:
 
 
 def total_of(values: Sequence[int | None]) -> int | None:
-    """All of *values*; None where one of them is None, or there is none."""
+    """Return the sum of *values*; None if one of them is None, or there is none."""
     present = [value for value in values if value is not None]
     return sum(present) if present and len(present) == len(values) else None

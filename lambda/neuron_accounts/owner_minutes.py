@@ -1,13 +1,13 @@
 """
-Who has each core in a minute, and what the owners of a cluster did on all of its instances.
+The owner of each core in a minute, and the work of a cluster's owners on all of its instances.
 
-The member Owners says it of every held or reserved core. Lines of older emitters have none, and
-name in Holders who holds their attached-idle cores. An owner that calls itself `[others]` or
-the like becomes `[unnamed]`.
+The member Owners has the owner of every held or reserved core. Lines of older emitters lack it, and
+name in Holders the holders of attached-idle cores. An owner that has the name of a placeholder such
+as `[others]` becomes `[unnamed]`.
 
-An owner is *fully idle* when none of its cores in the cluster has been busy, and none of its
-executions has ended or failed, for so many minutes in each of which that was read. While one of
-several siblings works the others wait for it, and are not fully idle either. An owner is also not
+An owner is *fully idle* if none of its cores in the cluster has been busy, and none of its
+executions has ended or failed, for a number of minutes in which both were always read. While one of
+several siblings works, the others wait for it and are not fully idle either. An owner is also not
 fully idle while it, or a sibling, may work on an instance that has not reported.
 """
 
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
-_RANDOM: Final = "[bcdfghjklmnpqrstvwxz2456789]"  # of which Kubernetes makes the ends of names
+# the characters of Kubernetes' random name suffixes
+_RANDOM: Final = "[bcdfghjklmnpqrstvwxz2456789]"
 _POD_ENDS: Final = re.compile(rf"-(?:[0-9]{{1,5}}|{_RANDOM}{{5}}|{_RANDOM}{{6,10}})$")
 _ECS_PREFIX: Final = "ecs:"
 
@@ -54,13 +55,13 @@ CoresOf: TypeAlias = "Mapping[str, Sequence[int]]"
 
 class OwnedCores(NamedTuple):
     """
-    Who has some cores of one instance.
+    The owners of some cores of one instance.
 
     Attributes:
-        cores_of: Cores by the names of their owners, ascending: one or several that share
-            them, or one of `[others]`, `[not reported]` and `[unallocated]`.
+        cores_of: Cores by the names of their owners, ascending: one owner, several that share them,
+            or one of `[others]`, `[not reported]` and `[unallocated]`.
 
-        teams: By owner the team that its scheduler knows, where it does.
+        teams: The team of each owner, if its scheduler reports one.
     """
 
     cores_of: dict[tuple[str, ...], list[int]]
@@ -69,10 +70,10 @@ class OwnedCores(NamedTuple):
 
 def core_owners(record: MinuteRecord, cores: Collection[int], cores_of: CoresOf) -> OwnedCores:
     """
-    Who has the known *cores* of a merged *record*: holds them, or has them reserved.
+    Return the owners of the known *cores* of a merged *record*: held or reserved.
 
-    *cores_of* is `cores_by_owner` of it. A line of an older emitter says it of attached-idle
-    cores alone.
+    *cores_of* is the record's `cores_by_owner`. A line of an older emitter has only the holders of
+    attached-idle cores.
     """
     names: dict[int, tuple[str, ...]] = dict.fromkeys(cores, ())
     for name, theirs in sorted(cores_of.items()):
@@ -102,7 +103,7 @@ def core_owners(record: MinuteRecord, cores: Collection[int], cores_of: CoresOf)
 
 def cores_by_owner(record: MinuteRecord) -> CoresOf:
     """
-    The cores of a merged *record* by the owners that it names; some may have several.
+    Return the cores of a merged *record* by its named owners; a core may have several.
 
     An unattached core is not held: an owner that lists it can only have it reserved.
     """
@@ -133,17 +134,18 @@ def _append(
 
 
 def owner_name(name: str | None) -> str:
-    """*name* as a line gives it; `[unnamed]` for none and for a placeholder."""
+    """Return *name* as in a line; `[unnamed]` for no name and for a placeholder."""
     return name if name and name not in PLACEHOLDER_OWNERS else UNNAMED_OWNER
 
 
 @lru_cache(16_384)
 def stem_of(owner: str) -> str:
     """
-    The key that siblings (owners that may be one job) share, and no other owner has.
+    Return the key that siblings (owners that may be one job) share, and no other owner has.
 
-    Of a pod its namespace and its name without the ends `-3`, `-x7k2p` or `-7d9f8c6b5-x7k2p`
-    that Kubernetes gives; of an ECS task its service. All others are their own stem.
+    For a pod it is its namespace and its name without the suffix `-3`, `-x7k2p` or
+    `-7d9f8c6b5-x7k2p` that Kubernetes adds; for an ECS task its service. Every other owner is its
+    own stem.
     """
     if owner.startswith(_ECS_PREFIX):
         return owner.partition("/")[0] if owner.count("/") > 1 else owner
@@ -160,32 +162,35 @@ def stem_of(owner: str) -> str:
 
 @lru_cache(4096)
 def even_shares(ways: int, micro: int = MICRO) -> tuple[int, ...]:
-    """A core, or *micro* of it, between so many owners; the first have what is left over."""
+    """Return even shares of a core, or of *micro* parts; the first owners get the remainder."""
     share, rest = divmod(micro, ways)
     return tuple(share + (number < rest) for number in range(ways))
 
 
 MAX_OWNERS_COUNTED: Final = 100_000
-"""Owners of one cluster whose cores each process adds up, in about 30 MB; beyond, of none."""
+"""
+The owners of one cluster whose cores each process adds up, in about 30 MB; with more owners, none
+is added up.
+"""
 
 
 @dataclass(slots=True)
 class OwnerMinute:
     """
-    What one owner did.
+    The work of one owner in a minute.
 
     Attributes:
-        allocated: Known cores that it held or had reserved, in millionths; of a core of several
-            an even share.
+        allocated: Known cores that it held or had reserved, in millionths; an even share of a core
+            with several owners.
 
-        busy: Those of them that were busy.
+        busy: The allocated cores that were busy.
 
-        idle_minutes: For how long nothing of it has worked, as far as every minute of that
-            was read; 0 where it works or that is unknown.
+        idle_minutes: Minutes for which it has not worked, if each of them was completely read; 0 if
+            it works or this is unknown.
 
-        executions: That are known to have ended or failed.
+        executions: Executions that are known to have ended or failed.
 
-        is_complete: Whether these are all of them.
+        is_complete: True if these are all executions.
     """
 
     allocated: int
@@ -195,7 +200,7 @@ class OwnerMinute:
     is_complete: bool
 
     def fold_minute(self, other: OwnerMinute) -> None:
-        """Add what it did on other instances."""
+        """Add its work on other instances."""
         self.allocated += other.allocated
         self.busy += other.busy
         self.idle_minutes = min(self.idle_minutes, other.idle_minutes)
@@ -204,17 +209,17 @@ class OwnerMinute:
 
     @property
     def worked(self) -> bool:
-        """Whether it is known to have worked."""
+        """Return True if it is known to have worked."""
         return self.busy > 0 or self.executions > 0
 
 
 def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> MinutesOf:
-    """What each owner of a merged *record* did on its instance; *cores_of* are their cores."""
+    """Return the work of each owner in a merged *record*; *cores_of* are their cores."""
     state = record.core_state
     idle_minutes = record.idle_minutes
     by_name = {owner_name(owner.name): owner for owner in record.owners}
     minutes: MinutesOf = {}
-    # Most instances have one letter for all cores, and each owner some of them.
+    # Most instances have one letter for all cores, and each owner has some of the cores.
     is_uniform = state == state[:1] * len(state)
     for name, cores in cores_of.items():
         letters = state[: len(cores)] if is_uniform else [state[core] for core in cores]
@@ -251,7 +256,7 @@ def _split_shared_cores(minutes: MinutesOf, cores_of: CoresOf, state: str) -> No
 
 
 def hides_owners(record: MinuteRecord, minutes: MinutesOf) -> bool:
-    """Whether a line leaves out owners, or does not name the owner of a busy core or execution."""
+    """Return True if a line omits owners, or the owner of a busy core or of an execution."""
     if record.owners_more or (not record.owners and record.holders_more):
         return True
     counted = busy = 0
@@ -266,7 +271,7 @@ def hides_owners(record: MinuteRecord, minutes: MinutesOf) -> bool:
 
 
 def quiet_minutes_of(record: MinuteRecord) -> int:
-    """Minutes in which every owner of an instance was there and executed nothing."""
+    """Return the minutes in which every owner of an instance was present and executed nothing."""
     hidden = record.owners_more or (not record.owners and (record.holders or record.holders_more))
     if hidden or record.has_executions:
         return 0
@@ -282,7 +287,7 @@ class UnseenOwners:
     The owners of one cluster that may work on instances without telemetry in a minute.
 
     Attributes:
-        stems: Stems of the owners that the last lines of these instances name.
+        stems: Stems of the owners in the last lines of these instances.
 
         are_any: True if a last line omits owners or cannot be read: every owner is unseen.
     """
@@ -320,11 +325,12 @@ class OwnerMinutes:
     The owners of one cluster in one minute.
 
     Attributes:
-        by_owner: What each did, by name.
+        by_owner: The work of each owner, by name.
 
-        are_more: A line leaves out owners, whose a busy core is, or who executed.
+        are_more: True if a line omits owners, or does not name the owner of a busy core or
+            execution.
 
-        are_too_many: To add them up; then none is known.
+        are_too_many: True if there are too many owners to add up; then none is known.
 
         unseen: Owners that may work on instances that have not reported.
     """
@@ -339,7 +345,7 @@ class OwnerMinutes:
         """
         Add an instance by its merged record and owners.
 
-        Returns what each of them did there, until the next instance is added.
+        Return the work of each of them there, which is valid until the next instance is added.
         """
         minutes = owner_minutes_of(record, cores_of)
         self.are_more |= hides_owners(record, minutes)
@@ -347,7 +353,7 @@ class OwnerMinutes:
         return minutes
 
     def fold_minutes(self, other: OwnerMinutes) -> None:
-        """Add those of other instances."""
+        """Add the minutes of other instances."""
         self.are_more |= other.are_more
         self.are_too_many |= other.are_too_many
         self._fold(other.by_owner)
@@ -365,7 +371,7 @@ class OwnerMinutes:
 
     def row_of(self, owner: str) -> IdleOwner:
         """
-        What *owner* has in all; nothing of a placeholder, and where a line hides owners.
+        Return all cores of *owner*; nothing for a placeholder, and if a line hides owners.
 
         An owner that works is known to work even then. Of unnamed processes some may work.
         """
@@ -389,22 +395,22 @@ class OwnerMinutes:
         )
 
     def fully_idle_minutes(self, owner: str) -> int:
-        """For how long *owner* has been fully idle; 0 where it is not, or that is unknown."""
+        """Return the minutes for which *owner* has been fully idle; 0 if it is not, or unknown."""
         return 0 if owner in self.unseen else self.seen_idle_minutes(owner)
 
     def seen_idle_minutes(self, owner: str) -> int:
-        """Return for how long *owner* is fully idle on the instances that have reported."""
+        """Return the minutes for which *owner* is fully idle on instances that have reported."""
         minute = self.by_owner.get(owner)
         if minute is None or self.are_more or owner == UNNAMED_OWNER:
             return 0
         return 0 if self.has_working_sibling(owner) else minute.idle_minutes
 
     def has_working_sibling(self, owner: str) -> bool:
-        """Whether *owner* or one that may be of the same job works."""
+        """Return True if *owner* or an owner that may be of the same job works."""
         return self._siblings()[1][stem_of(owner)] > 0
 
     def _siblings(self) -> tuple[Counter[str], Counter[str]]:
-        """How many owners each stem has, and how many of them work; once all are added."""
+        """Return the number of owners with each stem, and how many work, once all are added."""
         if self._stems is None:
             owners = Counter(map(stem_of, self.by_owner))
             working = (name for name, minute in self.by_owner.items() if minute.worked)
@@ -422,11 +428,11 @@ def waits_for(
     is_excluded: bool,
 ) -> tuple[str, ...] | None:
     """
-    Who must be fully idle in the cluster for a stop of an instance to waste no work.
+    Return the owners that must be fully idle in the cluster before the instance can be stopped.
 
-    *idle_of* has the owners of its *idle* cores, together where they share one; *minutes* is what
-    its owners did on it. None if the instance is not fully idle itself, if a line hides owners,
-    or if it *is_excluded*. Unnamed processes count only here.
+    *idle_of* has the owners of its *idle* cores, together if they share one; *minutes* is their
+    work on it. None if the instance is not fully idle itself, if a line hides owners, or if it
+    *is_excluded*. Unnamed processes count only here.
     """
     if is_excluded or len(idle) < len(record.core_state) or record.has_executions:
         return None

@@ -1,9 +1,10 @@
 """
-Whether an instance is paid for whether it runs or not.
+Whether an instance is paid for even if it does not run.
 
-*Committed* is what a capacity block or a reservation has paid: to stop the instance saves nothing.
-*Avoidable* ends, at most, when the instance stops. First counts what the emitter's operator says
-(`--paid`), then the template's parameter PaidByType, then the metadata service, then the type.
+*Committed* cost was paid for a capacity block or a reservation: stopping the instance saves
+nothing. *Avoidable* cost ends, at most, when the instance stops. The first of these decides: the
+setting of the emitter's operator (`--paid`), the template's parameter PaidByType, the metadata
+service, the type.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ SPOT: Final = "spot"
 
 
 CAPACITY_BLOCK: Final = "capacity-block"
-"""What the EC2 API calls a block; what the metadata service says in one is not recorded yet."""
+"""The EC2 API's word for a capacity block; the metadata service's word is not recorded yet."""
 
 
 COMMITTED_TYPES: Final = ("trn2", "trn3")
-"""How the types begin that are sold in capacity blocks and have no on-demand price."""
+"""Beginnings of types that are sold in capacity blocks and have no on-demand price."""
 
 
 MAX_PAID_BY_TYPE_CHARS: Final = 512
-"""The parameter's MaxLength, which its pattern cannot say."""
+"""The parameter's MaxLength, which its pattern cannot express."""
 
 
 _PAID_ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(committed|avoidable)")
@@ -52,7 +53,7 @@ class PaymentTerms(NamedTuple):
 
         lifecycle: The purchasing option that the metadata service reports.
 
-        instance_type: The type as EC2 spells it.
+        instance_type: The type as EC2 writes it.
     """
 
     paid: str | None
@@ -62,9 +63,9 @@ class PaymentTerms(NamedTuple):
 
 def paid_by_type(text: str) -> dict[str, Paid]:
     """
-    How instances are paid, by type, out of `trn1.32xlarge=committed,trn2.48xlarge=avoidable`.
+    Return how instances are paid by type, from `trn1.32xlarge=committed,trn2.48xlarge=avoidable`.
 
-    Of what stands twice the last counts. Empty text says nothing of any type.
+    For a duplicate type, the last entry counts. An empty text sets no type.
 
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
@@ -85,9 +86,9 @@ def is_committed(
     instance: MinuteRecord | PaymentTerms, by_type: PaidByType, *, reserved: bool = False
 ) -> bool:
     """
-    Whether *instance* costs the same when it stops; *by_type* as `paid_by_type` gives it.
+    Return True if *instance* costs the same when it stops; *by_type* is from `paid_by_type`.
 
-    One that is *reserved* runs in a capacity reservation, as EC2 says.
+    A *reserved* instance runs in a capacity reservation, by EC2's answer.
     """
     paid = instance.paid or by_type.get(instance.instance_type or "")
     if paid is not None:

@@ -1,12 +1,11 @@
 """
-What an instance costs.
+The price of an instance.
 
-`list_prices.json` has on-demand prices by region and type, each with its source, and one date:
-no customer's discount, reservation or capacity block. An instance that is not in it has no price:
-its cores are counted as unpriced and named, never free, and never at another region's price,
+`list_prices.json` has on-demand prices by Region and type, each with its source, and one date: no
+customer's discount, reservation or capacity block. An instance that is not in it has no price: its
+cores are counted as unpriced and named, never free, and never priced by another Region's price,
 which may be half as much again. The template's parameter PriceOverrides replaces and adds prices.
 An idle core costs its share of the whole instance, among the cores that the instance reported.
-
 """
 
 from __future__ import annotations
@@ -28,34 +27,35 @@ _LIST: Final[dict[str, Any]] = json.loads(PRICE_FILE.read_text("utf-8"))
 PRICES_AS_OF: Final[str] = _LIST["as_of"]
 
 LIST_USD_PER_HOUR: Final[dict[str, dict[str, float]]] = {}
-"""List prices by region and instance type."""
+"""List prices by Region and instance type."""
 
 for _row in _LIST["prices"]:
     LIST_USD_PER_HOUR.setdefault(_row["region"], {})[_row["type"]] = _row["usd_per_hour"]
 
 DEFAULT_REGION: Final = "us-east-1"
-"""Of lines without a region, unless a setting names another."""
+"""The Region of lines without one, unless a setting names another."""
 
 MAX_OVERRIDES_CHARS: Final = 512
-"""The parameter's MaxLength, which its pattern cannot say."""
+"""The parameter's MaxLength, which its pattern cannot express."""
 
 UNKNOWN_TYPE_REASON: Final = "unknown type"
 
 OVERRIDE_NAME: Final = re.compile(r"(?:[a-z0-9\-]+/)?[a-z0-9.\-]+")
-"""What an override is of: `TYPE` or `REGION/TYPE`."""
+"""The key of an override: `TYPE` or `REGION/TYPE`."""
 
 _OVERRIDE: Final = re.compile(rf"({OVERRIDE_NAME.pattern})=([0-9]{{1,5}}(?:\.[0-9]{{1,6}})?)")
 
 
 class ParameterTextError(ValueError):
-    """The text of a parameter is not in its grammar; the message says what to write."""
+    """The text of a parameter is not in its grammar. The message says what to write."""
 
 
 def price_overrides(text: str) -> Amounts:
     """
-    USD per hour by `TYPE` or `REGION/TYPE` out of `trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4`.
+    Return USD per hour by `TYPE` or `REGION/TYPE`, from
+    `trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=1`.
 
-    Of what stands twice the last price counts. Empty text is no override.
+    For a duplicate key, the last price counts. An empty text has no override.
 
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
@@ -73,7 +73,7 @@ def setting_entries(
     text: str, form: re.Pattern[str], most_chars: int, advice: tuple[str, str]
 ) -> list[re.Match[str]]:
     """
-    Return the entries of *text* between commas; *advice* is for a long text and a wrong entry.
+    Return the entries of *text* between commas; *advice* is for a text or entry that is wrong.
 
     Raises:
         ParameterTextError: If *text* is too long, or an entry does not have the *form*.
@@ -98,9 +98,9 @@ class Prices:
     List prices, and the overrides of the stack's operator.
 
     Attributes:
-        overrides: USD per hour by `TYPE`, or by `REGION/TYPE`, which goes before it.
+        overrides: USD per hour by `TYPE`, or by `REGION/TYPE`, which takes precedence.
 
-        region: Of instances whose lines have no region.
+        region: The Region of instances whose lines have none.
     """
 
     overrides: Amounts = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Prices:
     def usd_per_core_hour(
         self, instance_type: str | None, cores: int, region: str | None = None
     ) -> float | None:
-        """Price of one of the *cores* of an instance; None when it is unknown."""
+        """Return the price of one of the *cores* of an instance; None if unknown."""
         if instance_type is None or cores <= 0:
             return None
         where = region or self.region
@@ -120,7 +120,7 @@ class Prices:
         return None if usd_per_hour is None else usd_per_hour / cores
 
     def override_of(self, instance_type: str | None, region: str | None = None) -> str | None:
-        """The override by which *instance_type* is priced, as it was written; None by the list."""
+        """Return the override for *instance_type* as written; None if the list price counts."""
         if not self.overrides:
             return None
         names = f"{region or self.region}/{instance_type}", instance_type
@@ -133,11 +133,11 @@ class PriceBasis:
     The prices behind the amounts of many instances.
 
     Attributes:
-        regions: Whose list prices are in them.
+        regions: The Regions of list prices in the amounts.
 
-        overridden: The overrides that are in them, as they were written.
+        overridden: The overrides in the amounts, as they were written.
 
-        unpriced: Cores of what has no price and is in no amount, by `REGION/TYPE`.
+        unpriced: Cores without a price, in no amount, by `REGION/TYPE`.
     """
 
     regions: set[str] = field(default_factory=set)
@@ -151,7 +151,7 @@ class PriceBasis:
         cores: int,
         region: str | None,
     ) -> float | None:
-        """Return `Prices.usd_per_core_hour`, and note which price was used."""
+        """Return `Prices.usd_per_core_hour`, and note the used price."""
         usd = prices.usd_per_core_hour(instance_type, cores, region)
         where = region or prices.region
         if usd is None:
@@ -170,15 +170,15 @@ class PriceBasis:
         self.unpriced.update(other.unpriced)
 
     def unpriced_names(self) -> list[str]:
-        """What has no price, that of most cores first."""
+        """Return the types without a price, most cores first."""
         return sorted(self.unpriced, key=lambda name: (-self.unpriced[name], name))
 
 
 def basis_words(regions: Collection[str], as_of: str | None, overridden: Sequence[str] = ()) -> str:
     """
-    The basis of an amount: `list price, us-east-1, 2026-11-22`.
+    Return the basis of an amount: `list price, us-east-1, 2026-11-22`.
 
-    Empty when nothing has a price. "List price" is said of what is of the list alone.
+    Empty if nothing has a price. Only list prices are called "list price".
     """
     parts = []
     if regions or as_of:

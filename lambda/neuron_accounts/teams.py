@@ -1,16 +1,15 @@
 """
-Which team an owner belongs to, by rules that the stack's operator gives.
+The team of an owner, by rules of the stack's operator.
 
-A rule is `CLUSTER|OWNER=TEAM`. Cluster and owner are patterns of the whole name,
-in which `*` stands for any text; capitals count. The first rule that matches says
-the team, in the order in which the rules stand. Where none matches, the team is
-what the scheduler of the owner knows, and absent where that knows none.
+A rule is `CLUSTER|OWNER=TEAM`. Cluster and owner are patterns of the whole name, in which `*`
+matches any text; case matters. The first matching rule decides. If none matches, the team is the
+one that the owner's scheduler reports, and absent if it reports none.
 
-The template's parameter Teams holds rules with commas between, such as
-`research|slurm:*=ml-research,*|prod/*=serving`; its AllowedPattern is the grammar
-of `team_rules`. A file holds one rule a line. Blanks around each part do not
-count; names of owners hold blanks, colons and slashes, and so may patterns. What
-the grammar has no letter for (a comma in a name) a `*` matches.
+The template's parameter Teams has rules separated by commas, such as
+`research|slurm:*=ml-research,*|prod/*=serving`; its AllowedPattern is the grammar of `team_rules`.
+A file has one rule per line. Blanks around each part are ignored; names of owners can contain
+blanks, colons and slashes, and so can patterns. A character that the grammar excludes (a comma in a
+name) is matched by `*`.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from neuron_wire.names import PLACEHOLDER_OWNERS
 
 MAX_TEAMS_CHARS: Final = 1_024
 """
-The parameter's MaxLength, which its pattern cannot say: all variables of a Lambda
-function take 4,096 bytes together.
+The parameter's MaxLength, which its pattern cannot express: all variables of a Lambda function have
+at most 4,096 bytes together.
 """
 
 _COMMENT: Final = "#"
 _RULE_NAME: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
-"""Printable ASCII, less quotes, backslash and the three separators; something beside blanks."""
+"""Printable ASCII except quotes, backslash and the three separators; not only blanks."""
 
 _RULE: Final = re.compile(
     rf"(?P<cluster>{_RULE_NAME})\|(?P<owner>{_RULE_NAME})=(?P<team>{_RULE_NAME})"
@@ -50,7 +49,7 @@ class TeamRule:
 
         owner: Pattern of owner names, such as `slurm:*`.
 
-        team: Whose they are.
+        team: The team of matching owners.
     """
 
     cluster: str
@@ -58,29 +57,29 @@ class TeamRule:
     team: str
 
     def matches(self, cluster: str, owner: str) -> bool:
-        """Whether the rule speaks of *owner* in *cluster*."""
+        """Return True if the rule applies to *owner* in *cluster*."""
         if owner in PLACEHOLDER_OWNERS and owner != self.owner:
-            return False  # a placeholder: only a rule that names it matches
+            return False  # a placeholder: only a rule with its exact name matches
         return bool(_form(self.owner).match(owner) and _form(self.cluster).match(cluster))
 
 
 @dataclass(frozen=True, slots=True)
 class TeamRules:
     """
-    Rules in their order; none unless given.
+    Rules in their order; none by default.
 
     Attributes:
-        rules: The first that matches counts.
+        rules: The rules; the first that matches counts.
     """
 
     rules: tuple[TeamRule, ...] = ()
 
     def team_of(self, cluster: str, owner: str, scheduler_team: str | None = None) -> str | None:
         """
-        The team of *owner* in *cluster*: by the first rule, else *scheduler_team*.
+        Return the team of *owner* in *cluster*: by the first matching rule, or *scheduler_team*.
 
-        `*` does not match `[unallocated]`, `[others]` and their like, which have
-        no team unless a rule names them as they are.
+        `*` does not match placeholders such as `[unallocated]` and `[others]`, which have no team
+        unless a rule has their exact name.
         """
         for rule in self.rules:
             if rule.matches(cluster, owner):
@@ -90,7 +89,7 @@ class TeamRules:
 
 def team_rules(text: str) -> TeamRules:
     """
-    The rules of the parameter Teams. Empty text is no rule.
+    Return the rules of the parameter Teams. An empty text has no rule.
 
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
@@ -103,7 +102,7 @@ def team_rules(text: str) -> TeamRules:
 
 def team_rules_of_file(text: str) -> TeamRules:
     """
-    The rules of a file, one a line; blank lines and those that begin with `#` hold none.
+    Return the rules in a file, one per line; blank lines and lines with `#` at the start have none.
 
     Raises:
         ParameterTextError: If a line is no rule; the message begins with its number.
@@ -133,6 +132,6 @@ def _rule(text: str) -> TeamRule:
 
 @lru_cache(256)
 def _form(pattern: str) -> re.Pattern[str]:
-    """The form of a whole name that is *pattern*, in which only `*` stands for any text."""
-    # What fnmatch makes of several stars needs no backtracking: its time is linear.
+    """Return the form of a whole name for *pattern*, in which only `*` matches any text."""
+    # The regular expression of several stars needs no backtracking: its time is linear.
     return re.compile(translate("*".join(map(escape, pattern.split("*")))))

@@ -1,4 +1,4 @@
-"""How people and Logs Insights read names that a line, an event or a person gave."""
+"""Make names from a line, an event or a person safe for people and Logs Insights."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from neuron_wire.holders import printable_name
 
-MAX_NAME_WORDS_CHARS: Final = 80  # characters of any one name in a message
+MAX_NAME_WORDS_CHARS: Final = 80  # characters of a name in a message
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
+"""The characters with which a formula in a spreadsheet begins; the last four are full-width."""
 
 
 def printable(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     """
-    *text* on one line of at most *longest* characters.
+    Return *text* on one line of at most *longest* characters.
 
-    Foreign names may hold anything: characters that control a terminal, break a line or turn
+    Foreign names may contain anything: characters that control a terminal, break a line or change
     the direction of writing become question marks.
     """
     if len(text) > longest:
@@ -34,11 +34,11 @@ _MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
 
 def safe_name(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     """
-    Return *text*, a name that a line, an event or a person gave, as every face shows it.
+    Return *text*, a name from a line, an event or a person, as every face shows it.
 
-    A letter that a shell, a page or a chat would take for more becomes a question mark, an
-    address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners
-    stay. Log lines and JSON for programs keep names as they are.
+    A character with a special meaning in a shell, a page or a chat becomes a question mark, an
+    address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners stay.
+    Log lines and JSON for programs keep names unchanged.
     """
     if _PLACEHOLDER.fullmatch(text):
         return text
@@ -46,12 +46,12 @@ def safe_name(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
 
 
 def cell(text: str) -> str:
-    """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
+    """Return *text* after an apostrophe if a spreadsheet would interpret it as a formula."""
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """*value*, each text in it, but the names of members, as a `cell`."""
+    """Return *value* with each text in it as a `cell`, except the names of members."""
     if isinstance(value, list):
         return [cells(item) for item in value]
     if isinstance(value, dict):
@@ -60,14 +60,14 @@ def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
 
 
 UNQUOTED_TEXT: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
-"""A text that means nothing to Logs Insights within quotes, nor to a shell."""
+"""A text without special characters for Logs Insights within quotes and for a shell."""
 
 _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
 
 
 def member_is(member: str, text: str) -> str:
     """
-    Return the condition of Logs Insights that *member* is *text*, whatever is in it.
+    Return the condition of Logs Insights that *member* equals *text*, whatever it contains.
 
     A text without special characters is quoted. In any other text a dot matches each special
     character: the condition finds that text, and rarely another one as well.

@@ -1,7 +1,7 @@
 """
-How people read durations, money, moments, foreign names, and the numbers of *now*.
+The words of *now*: idle cores, their cost, their owners and their holders.
 
-Messages, commands and pages use these, so that one number reads the same everywhere.
+Messages, commands and pages use these words, so that one number reads the same everywhere.
 Durations round down, and an amount above 0 is never shown as 0.
 """
 
@@ -34,7 +34,7 @@ NO_OWNERS: Final = {
     "": "Unnamed processes",
     NOT_REPORTED_OWNER: "Not reported",
 }
-"""What people read for a placeholder owner."""
+"""The words for a placeholder owner."""
 
 Urgency = Literal["now", "today", "can wait"]
 NOW: Final = "now"
@@ -45,14 +45,14 @@ URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
 
 RESERVED: Final = "reserved, not opened"
 ALLOCATION_UNKNOWN: Final = "allocation unknown"
-_MAX_TYPES_SHOWN: Final = 5  # without a price, that are named
-_MAX_REASONS: Final = 2  # of unknown cores, that are named
-_SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
+_MAX_TYPES_SHOWN: Final = 5  # types without a price that are named
+_MAX_REASONS: Final = 2  # reasons of unknown cores that are named
+_SLURM: Final = "slurm:"  # the beginning of a Slurm job's name; no name of a pod has a colon
 _CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
 
 
 def console_address(page: str, region: str) -> str:
-    """Where AWS's console has a *page* of a *region*, but for what stands behind the `#`."""
+    """Return the address of a *page* of AWS's console in a *region*, up to the `#`."""
     ends = (end for start, end in _CONSOLES.items() if region.startswith(start))
     return f"https://{region}.console.{next(ends, 'aws.amazon.com')}/{page}?region={region}#"
 
@@ -66,11 +66,11 @@ def holder_marks(
     assigned_to: str | None = None,
 ) -> list[str]:
     """
-    What is known of a holder: `no execution since 02:10 UTC`, `assigned to ml/b`.
+    Return the facts about a holder: `no execution since 02:10 UTC`, `assigned to ml/b`.
 
-    *last_execution*, and *minute*, at which it is said, are minutes since the epoch. One of
-    that minute or the one before is `executing, last at 08:59 UTC`: on which cores is
-    unknown. The day is shown where it is not that of *minute*, or where that is not known.
+    *last_execution* and the present *minute* are minutes since the epoch. An execution in that
+    minute or the one before is `executing, last at 08:59 UTC`; its cores are unknown. The day is
+    shown if it differs from the day of *minute*, or if that is unknown.
     """
     marks = []
     if last_execution is not None:
@@ -89,29 +89,29 @@ def holder_marks(
 
 
 def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
-    """Whether the last execution is of *minute* or the one before it."""
+    """Return True if the last execution is in *minute* or the one before it."""
     return last_execution is not None and minute is not None and minute - last_execution <= 1
 
 
 def use_words(allocated: float | None, busy: float | None) -> str:
-    """`uses 16 of 24` of an owner that works on some cores; empty of all others, or unknown."""
+    """Return `uses 16 of 24` for an owner that works on some cores, otherwise an empty text."""
     return f"uses {amount(busy)} of {amount(allocated)}" if allocated and busy else ""
 
 
 def use_of(owner: IdleOwner) -> str:
-    """The same of *owner*."""
+    """Return `uses 16 of 24` for *owner*, or an empty string."""
     if owner.allocated is None or owner.busy is None:
         return ""
     return use_words(owner.allocated / MICRO, owner.busy / MICRO)
 
 
 def low_activity_words(executions: int | None) -> str:
-    """`low activity (80 executions)` of who has no busy core; empty of none."""
+    """Return `low activity (80 executions)` for an owner without a busy core, otherwise empty."""
     return f"low activity ({counted(executions, 'execution')})" if executions else ""
 
 
 def owner_words(owner: IdleOwner) -> str:
-    """Return the use of *owner*; `63 of 64 without a busy core` is of its siblings."""
+    """Return the use of *owner*; `63 of 64 without a busy core` is about its siblings."""
     if used := use_of(owner) or low_activity_words(owner.executions):
         return used
     if owner.siblings and owner.idle_siblings is not None and owner.idle_siblings < owner.siblings:
@@ -135,7 +135,7 @@ def host_words(percent: float | None, vcpus: int | None) -> str:
 
 
 def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> str:
-    """`50 of 98 known cores (51 %)`, under a heading without *noun*; empty where it is unknown."""
+    """Return `50 of 98 known cores (51 %)`, under a heading without *noun*; empty if unknown."""
     if now.idle is None or now.known is None:
         return ""
     share = "" if now.idle_percent is None else f" ({share_words(now.idle_percent)})"
@@ -144,7 +144,7 @@ def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> st
 
 
 def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:
-    """`3 cores unknown: the monitor does not see the devices`; no reason if none is known."""
+    """Return `3 cores unknown: the monitor does not see the devices`, without an unknown reason."""
     words = f"{counted(cores, 'core')} unknown{remark}"
     ordered = sorted(by_reason, key=lambda reason: -by_reason[reason])
     reasons = []
@@ -157,7 +157,7 @@ def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:
 
 
 def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES_SHOWN) -> str:
-    """`4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if none is known."""
+    """Return `4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if there is none."""
     cores = now.idle_unpriced
     if not cores:
         return ""
@@ -169,9 +169,9 @@ def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES_SHOWN) -> str:
 
 def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=") -> str:
     """
-    `PriceOverrides=us-west-2/trn2.48xlarge=USD`: what to type for *types* without a price.
+    Return `PriceOverrides=us-west-2/trn2.48xlarge=USD`, the setting for *types* without a price.
 
-    Five of them at most, and only what *setting* takes; empty where none is.
+    It has at most five types that *setting* accepts; empty if there is none.
     """
     fit = [
         name
@@ -182,18 +182,18 @@ def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=")
 
 
 def fully_idle_words(now: ClusterNow) -> str:
-    """`2 fully idle instances`; empty where that is unknown."""
+    """Return `2 fully idle instances`; empty if unknown."""
     instances = now.fully_idle_instances
     return "" if instances is None else counted(instances, "fully idle instance")
 
 
 def in_other_clusters_words(now: ClusterNow) -> str:
-    """`without instances that report in two clusters`; empty of none."""
+    """Return `without instances that report in two clusters`; empty if there is none."""
     return "without instances that report in two clusters" if now.in_other_clusters else ""
 
 
 def avoidable_parts_words(now: ClusterNow) -> str:
-    """`21.50 allocated, 1.34 unallocated`; empty where that is unknown."""
+    """Return `21.50 allocated, 1.34 unallocated`; empty if unknown."""
     allocated = now.avoidable_allocated
     unallocated = now.avoidable_unallocated
     if allocated is None or unallocated is None:
