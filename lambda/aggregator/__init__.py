@@ -1,1 +1,1 @@
-"""The half of neuron-emf that runs in AWS: minute records in, cluster rollups out."""
+"""The half of neuron-emf that runs in AWS: it turns minute records into cluster rollups."""

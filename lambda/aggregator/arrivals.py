@@ -1,15 +1,13 @@
 """
-What one invocation brings: deliveries of CloudWatch Logs, unpacked in bounded memory.
+Unpack the deliveries of CloudWatch Logs in one invocation, in bounded memory.
 
-A kilobyte can unpack to a megabyte, and a byte of JSON can take thirty of memory,
-so both are bounded before anything is read as JSON. What CloudWatch Logs
-puts into one delivery is documented only from outside: a call of PutLogEvents
-takes 1,048,576 bytes and an event is no longer
-(https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html);
-a delivery is compressed by gzip and encoded in base64, and an asynchronous
-invocation takes 1 MB
-(https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html).
-The bounds are several times what fits.
+A kilobyte can unpack to a megabyte, and a byte of JSON can take thirty bytes of memory, so both are
+limited before anything is parsed as JSON. AWS documents the size of a delivery only indirectly: a
+call of PutLogEvents has at most 1,048,576 bytes and an event is no longer
+(https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html); a
+delivery is compressed by gzip and encoded in base64, and an asynchronous invocation has at most 1
+MB (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The limits here are
+several times larger.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ class LogLine:
     One event of a log group.
 
     Attributes:
-        event_id: CloudWatch's own identity of the event.
+        event_id: CloudWatch's own ID of the event.
 
         message: The line.
 
@@ -45,12 +43,12 @@ class LogLine:
 @dataclass(frozen=True, slots=True)
 class LogDelivery:
     """
-    What CloudWatch Logs delivered at once, always of one stream.
+    One delivery of CloudWatch Logs, always from one stream.
 
     Attributes:
-        log_group: Where the lines were written.
+        log_group: The log group of the lines.
 
-        lines: The lines; none when CloudWatch only probes the destination.
+        lines: The lines; none if CloudWatch only probes the destination.
     """
 
     log_group: str
@@ -60,21 +58,20 @@ class LogDelivery:
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """
-    What one invocation brought.
+    The content of one invocation.
 
     Attributes:
-        deliveries: What could be read of it, in the order in which it came.
+        deliveries: The readable deliveries, in the order of arrival.
 
-        by_stream: Whether it came through Kinesis, many deliveries in a batch.
+        by_stream: True if it came through Kinesis, with many deliveries in a batch.
 
-        unreadable: Sequence numbers of the batch's records that are no
-            deliveries of CloudWatch Logs.
+        unreadable: Sequence numbers of the batch's records that are not deliveries of CloudWatch
+            Logs.
 
-        left: Sequence numbers of those that were not looked at, because what
-            came before them is enough for one invocation.
+        left: Sequence numbers of records that were not read, because the records before them are
+            enough for one invocation.
 
-        faults: The kinds of errors they gave; never their text, which may
-            quote a line.
+        faults: The kinds of errors in them; never their text, which may quote a line.
     """
 
     deliveries: tuple[LogDelivery, ...]
@@ -85,49 +82,49 @@ class Arrival:
 
     @property
     def response(self) -> Members:
-        """What Lambda's poller of the stream expects: which records to bring again."""
+        """Return the answer for Lambda's poller of the stream: the records to deliver again."""
         failed = [{"itemIdentifier": number} for number in (*self.unreadable, *self.left)]
         return {"batchItemFailures": failed}
 
 
 MAX_DELIVERY_BYTES: Final = 8 << 20
 """
-Eight full calls of PutLogEvents. Lines of many instances are an eighth when they
-are compressed, so it is also 1 MB of them.
+Eight full calls of PutLogEvents. Lines of many instances compress to an eighth, so it is also 1 MB
+of compressed lines.
 """
 
 MAX_BRACKETS: Final = 1 << 18
 """
-Objects and arrays of a delivery, those in the text of its lines not included, which
-are read one by one: eight times what 8 MiB of the shortest records have. An empty
-one is 3 bytes of text and 72 of memory.
+The most objects and arrays in a delivery, without those in the text of its lines, which are parsed
+one by one: eight times as many as 8 MiB of the shortest records have. An empty one is 3 bytes of
+text and 72 of memory.
 """
 
 _JSON_MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{\[]', re.DOTALL)
-"""Texts, closed or not, and what begins an object or an array outside of them."""
+"""Texts, closed or not, and the beginnings of objects and arrays outside them."""
 
 _QUOTE: Final = ord('"')
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 
 
 class DeliveryFormatError(ValueError):
-    """What was delivered cannot be read, now or ever; the message never quotes it."""
+    """The delivery cannot be read, now or later. The message never quotes it."""
 
 
 class OversizeDeliveryError(DeliveryFormatError):
-    """It would take more memory than a function has: a decompression bomb."""
+    """The delivery needs more memory than a function has: a decompression bomb."""
 
 
 class TruncatedDeliveryError(DeliveryFormatError):
-    """The compressed bytes end too early, or others follow them."""
+    """The compressed bytes end too early, or other bytes follow them."""
 
 
 def unpacked(compressed: bytes) -> Members:
     """
-    The JSON object that *compressed* holds.
+    Return the JSON object in *compressed*.
 
-    Never unpacks more than `MAX_DELIVERY_BYTES` and one. A second member of gzip
-    is refused: it would be a loss in silence to leave it unread.
+    It never unpacks more than `MAX_DELIVERY_BYTES` and one. A second gzip member is rejected,
+    because ignoring it would lose lines silently.
 
     Raises:
         DeliveryFormatError: If it is too large, cut off, or no object.
@@ -158,7 +155,7 @@ def _text(compressed: bytes) -> str:
 
 
 def _has_too_many_brackets(plain: bytes) -> bool:
-    # Nearly always there are few in all, and it need not be told which stand in a text.
+    # Usually there are few in all, and there is no need to find those inside a text.
     if plain.count(b"{") + plain.count(b"[") <= MAX_BRACKETS:
         return False
     brackets = 0

@@ -1,8 +1,8 @@
 """
-Calls of AWS. The only module that knows boto3.
+Calls of AWS. This is the only module that uses boto3.
 
-Clients retry what is worth retrying (throttling, lost connections) by
-themselves; what is left is an `AwsError` with the service's own code.
+Clients retry temporary failures (throttling, lost connections) themselves; any other failure is an
+`AwsError` with the service's own code.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Operation: TypeAlias = "Callable[..., Response]"
 
 class AwsError(Exception):
     """
-    A service refused a call or did not answer.
+    A service rejected a call or did not answer.
 
     Attributes:
-        code: The service's name of the error; empty when it did not answer.
+        code: The service's name of the error; empty if it did not answer.
     """
 
     def __init__(self, message: str, code: str = "") -> None:
@@ -40,7 +40,7 @@ class AwsError(Exception):
 
 
 def client(service: str, attempts: int = 5) -> Any:  # noqa: ANN401  # boto3 publishes no types
-    """A client with the credentials and the region of the environment."""
+    """Return a client with the credentials and the Region of the environment."""
     return boto3.client(
         service,
         region_name=region_of_variables(os.environ),
@@ -54,7 +54,7 @@ def client(service: str, attempts: int = 5) -> Any:  # noqa: ANN401  # boto3 pub
 
 def call(operation: Operation, **request: object) -> Response:
     """
-    The answer of one call.
+    Return the response of one call.
 
     Raises:
         AwsError: If there is none, or it is a refusal.

@@ -1,11 +1,10 @@
 """
-Handler: EC2 stopped an instance, so nobody has to call it silent.
+Handler: EC2 stopped an instance, so it is not reported as silent.
 
-EventBridge sends the state changes of every instance of the account and region,
-most of which run no emitter. Each is one small write, without asking whose it
-is: closing looks only at the departures of instances that it misses.
-Asynchronous, and at least once: what is said again is put again in the same
-place.
+EventBridge sends the state changes of every instance of the account and Region, most of which run
+no emitter. Each is one small write, without checking whose instance it is: close reads only the
+departures of instances that it misses. Delivery is asynchronous and at least once: a repeated event
+is written to the same place.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from neuron_wire.names import EC2_INSTANCE_ID
 STATE_CHANGE_DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
 DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
 """
-The states from which an instance comes back, if ever, only by starting anew:
+The states from which an instance can only return by starting again:
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instance-state-changes.html
 """
 
@@ -29,12 +28,12 @@ logger = Logger()
 
 
 class NoDepartureError(ValueError):
-    """The event is no departure; the rule that sends it must be fixed."""
+    """The event is not a departure; the rule that sends it must be corrected."""
 
 
 @logger.inject_lambda_context
 def handler(event: Members, context: LambdaContext) -> None:  # noqa: ARG001
-    """Remember one departure."""
+    """Store one departure."""
     stack, table = runtime.stack()
     instance_id, minute = departure_of(event)
     table.put_departure(instance_id, minute, expires_s(minute, stack.rules.late_minutes))
@@ -43,7 +42,7 @@ def handler(event: Members, context: LambdaContext) -> None:  # noqa: ARG001
 
 def departure_of(event: JsonObject) -> tuple[str, int]:
     """
-    The instance that stops or has stopped, and the minute in which EC2 said so.
+    Return the instance that is stopping or stopped, and the minute of EC2's event.
 
     Raises:
         NoDepartureError: If it is not the departure of an instance.

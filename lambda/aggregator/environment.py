@@ -1,5 +1,5 @@
 """
-What the template tells the functions, read once and checked.
+The settings that the template passes to the functions, read once and checked.
 
 Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 """
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 MAX_CLUSTERS_WITH_OVERRIDES: Final = 500
-"""Clusters at a time; CloudWatch's alarms on every cluster see no more."""
+"""The most clusters at a time; CloudWatch's alarms on every cluster see no more."""
 
-_TOO_MANY_DIGITS: Final = 20  # Python refuses to read thousands, with an error of its own
+_TOO_MANY_DIGITS: Final = 20  # Python refuses to parse thousands of digits, with its own error
 
 
 class SettingError(ValueError):
-    """A variable is missing or out of range; whoever deployed the stack must act."""
+    """A variable is missing or out of range; the operator of the stack must act."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """
-    What decides when a minute closes, what is idle, silent or committed, and who owns a core.
+    Settings of when minutes close, of idle, silent and committed, and of owners' teams.
 
     Attributes:
         grace_s: Seconds after its end at which a minute closes at the latest.
@@ -51,7 +51,7 @@ class Rules:
 
         paid_by_type: How instances of a type are paid, `committed` or `avoidable`.
 
-        teams: Which team an owner belongs to.
+        teams: The team of each owner.
     """
 
     grace_s: int = 120
@@ -71,40 +71,40 @@ class Environment:
     Attributes:
         table_name: The DynamoDB table.
 
-        stack_name: Dimension of what the stack says about itself.
+        stack_name: Dimension of the stack's metrics about itself.
 
-        rules: See `Rules`.
+        rules: The rules.
 
-        price_overrides: USD per hour by `TYPE` or `REGION/TYPE`, instead of the
-            list price or where there is none.
+        price_overrides: USD per hour by `TYPE` or `REGION/TYPE`, which replace or add to list
+            prices.
 
-        region: Of the stack, and of instances whose lines name none.
+        region: The stack's Region, and that of instances whose lines have none.
 
-        records_log_group: Where the emitters write.
+        records_log_group: The log group of the emitters.
 
-        rollups_log_group: Where close prints.
+        rollups_log_group: The log group of close.
 
-        alarm_topic_arn: Whom explain and digest tell; empty in the other functions.
+        alarm_topic_arn: The topic of explain and digest; empty in the other functions.
 
-        runbook: Where docs/operations.md can be read, a path or an address.
+        runbook: The address of docs/operations.md, a path or a URL.
 
-        chat_topic_arn: Whom explain tells in the form of chats; empty where nobody asked.
+        chat_topic_arn: The topic of explain for chats; empty if none is set.
 
-        findings_bus: The event bus that close tells findings; empty where nobody wants to know.
+        findings_bus: The event bus for findings of close; empty if none is set.
 
         dashboard: Name of the stack's dashboard; empty in the other functions and without a
             dashboard.
 
-        ledger_bucket: Where settle puts the ledger and digest reads it; empty in the other
+        ledger_bucket: The bucket of the ledger, for settle and digest; empty in the other
             functions.
 
-        metrics: Names of the numbers of a rollup that close makes metrics, as
-            the function `rollup_metrics` reads them.
+        metrics: Names of the rollup's numbers that close makes metrics, as the function
+            `rollup_metrics` reads them.
 
-        own_log_groups: Groups the stack writes to; a subscription to one of
-            them would feed the stack its own output.
+        own_log_groups: Log groups that the stack writes to; a subscription to one of them would
+            feed the stack its own output.
 
-        own_log_group: The one this function itself writes to, or None.
+        own_log_group: The log group of this function, or None.
     """
 
     table_name: str
@@ -197,7 +197,7 @@ def _whole(variables: Variables, name: str, least: int, most: int) -> int | None
 
 
 def _in_grammar(variables: Variables, name: str, grammar: Callable[[str], _Value]) -> _Value:
-    """What *grammar* reads of the variable; its errors are ValueErrors that say what is wrong."""
+    """Return the variable as *grammar* parses it; its errors are ValueErrors with a sentence."""
     try:
         return grammar(variables.get(name, ""))
     except ValueError as error:

@@ -1,10 +1,8 @@
 """
-What every handler has: its settings and the table, logging, self-metrics, the lines of an event.
+Parts of every handler: settings, table, logging, self-metrics, and the lines of an event.
 
-The only module that knows Powertools.
-
-Its Metrics never carries a rollup: it keeps a timestamp once set, lets NaN
-through, and prints lines of its own making.
+This is the only module that uses Powertools. Its Metrics never publishes a rollup: it keeps a
+timestamp once set, accepts NaN, and prints additional lines.
 """
 
 from __future__ import annotations
@@ -41,21 +39,23 @@ if TYPE_CHECKING:
 __all__ = ["LambdaContext", "Logger", "arrival_of", "log_counts", "publish_health", "stack"]
 
 _CONTROL: Final = "CONTROL_MESSAGE"
-_RECORDS_MEMBER: Final = "Records"  # of a stream; CloudWatch Logs itself sends no such member
+# in a stream's event; CloudWatch Logs itself sends no such member
+_RECORDS_MEMBER: Final = "Records"
 
 MAX_HELD_BYTES: Final = 64 << 20
 """
-Of lines of a batch at once. Lambda hands over 6 MB of a stream, encoded in base64:
-4.5 MB compressed, an eighth of the lines of many instances, 36 MB.
+The most bytes of a batch's lines at once. Lambda passes 6 MB of a stream, encoded in base64: 4.5 MB
+compressed, an eighth of the lines of many instances, 36 MB.
 """
 
-MAX_LOG_NAME_CHARS: Final = 512  # of a log group or stream, says CloudWatch Logs; its ids have 56
-_LINE_BYTES: Final = 256  # what Python needs for a line beside its text
+# the limit of CloudWatch Logs for log groups and streams; its IDs have 56
+MAX_LOG_NAME_CHARS: Final = 512
+_LINE_BYTES: Final = 256  # Python's overhead for a line
 
 
 def arrival_of(event: Members) -> Arrival:
     """
-    Unpack the event of a subscription filter, or a batch of them out of Kinesis.
+    Unpack the event of a subscription filter, or a batch of them from Kinesis.
 
     Raises:
         Exception: Of whatever kind, when *event* is neither: the invocation
@@ -68,14 +68,16 @@ def arrival_of(event: Members) -> Arrival:
     if not isinstance(batch, list):
         msg = f"{_RECORDS_MEMBER} is {type(batch).__name__}, not the records of a Kinesis stream"
         raise TypeError(msg)
-    # All of them unreadable is no other case: an exception would say less than the response.
+    # If all are unreadable, that is no special case: an exception would contain less than the
+    # response.
     processor = BatchProcessor(EventType.KinesisDataStreams, raise_on_entire_batch_failure=False)
     reader = _Reader()
     with processor(records=batch, handler=reader.read):
         read = processor.process()
     failed = processor.response()["batchItemFailures"]
     numbers = [str(item["itemIdentifier"]) for item in failed]
-    unreadable = len(numbers) - reader.left  # once one was left, so was all that came behind it
+    # after the first record that was left, all later ones were left too
+    unreadable = len(numbers) - reader.left
     return Arrival(
         deliveries=tuple(result for outcome, result, _ in read if outcome == "success"),
         by_stream=True,
@@ -94,9 +96,9 @@ class _Reader:
     Reads the records of one batch until it holds enough.
 
     Attributes:
-        left: How many records were not looked at.
+        left: The number of records that were not read.
 
-        faults: The kinds of errors that the others gave.
+        faults: The kinds of errors in the others.
     """
 
     def __init__(self) -> None:
@@ -106,7 +108,7 @@ class _Reader:
 
     def read(self, record: KinesisStreamRecord) -> LogDelivery:
         """
-        The lines of one record.
+        Return the lines of one record.
 
         Raises:
             _UnreadError: If it is no delivery, or there is no room for it.
@@ -122,8 +124,8 @@ class _Reader:
                 for line in delivery.lines:
                     self._held_bytes += len(line.message) + _LINE_BYTES
                 return delivery
-        # Powertools keeps what is raised, with its frames and the megabytes that are in them:
-        # so not the error itself, and out here, where it is no longer the context.
+        # Powertools keeps the raised exception, with its frames and their megabytes: so not the
+        # error itself, and out here, where it is no longer the context.
         raise _UnreadError
 
 
@@ -139,7 +141,7 @@ def _delivery(document: Members) -> LogDelivery:
 
 
 def _name(value: object) -> str:
-    """A text short enough to be said, half a character made whole."""
+    """Return a text short enough to be shown, with half characters replaced."""
     if isinstance(value, str) and value.isascii() and len(value) <= MAX_LOG_NAME_CHARS:
         return value
     name = _text(value)
@@ -157,7 +159,7 @@ def _text(value: object) -> str:
 
 
 def log_counts(log: Callable[..., None], what: str, counts: Counts) -> None:
-    """Say *what* once for each reason in *counts* that is above 0."""
+    """Log *what* once for each reason in *counts* that is above 0."""
     for reason, count in counts.items():
         if count:
             log(what, extra={"count": count, "reason": reason})
@@ -167,7 +169,7 @@ def publish_health(stack_name: str, counts: Amounts) -> None:
     """
     Print *counts* as one line: those in `STACK_METRICS` are metrics, the others are properties.
 
-    A new set each time, because the shared one remembers, and an empty service
+    It uses a new Metrics each time, because the shared one remembers values, and an empty service
     name, because a set one becomes a second dimension.
     """
     metrics = EphemeralMetrics(namespace=STACK_NAMESPACE, service="")
@@ -183,7 +185,7 @@ def publish_health(stack_name: str, counts: Amounts) -> None:
 @cache
 def stack() -> tuple[environment.Environment, Table]:
     """
-    The settings of this function, checked, and the table they name; kept while it is warm.
+    Return the checked settings of this function and their table; kept while it is warm.
 
     Raises:
         SettingError: If a setting is missing or out of range.

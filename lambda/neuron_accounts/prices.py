@@ -52,8 +52,7 @@ class ParameterTextError(ValueError):
 
 def price_overrides(text: str) -> Amounts:
     """
-    Return USD per hour by `TYPE` or `REGION/TYPE`, from
-    `trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=1`.
+    Return USD per hour by `TYPE` or `REGION/TYPE`, from `trn1.32xlarge=13.5,inf2.xlarge=0.4`.
 
     For a duplicate key, the last price counts. An empty text has no override.
 

@@ -1,4 +1,4 @@
-"""Each minute, one rollup per cluster: which minutes are due, and what is remembered of them."""
+"""Close: each minute, one rollup per cluster, from due minutes and stored progress."""
 
 from aggregator.close.function import handler
 

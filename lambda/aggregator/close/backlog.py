@@ -1,5 +1,5 @@
 """
-What is left to the next runs: which late minutes come first, and when a minute is given up.
+The order of minutes that are left to the next runs, and when a minute is given up.
 
 Pure: no clock, no table.
 """
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 RUNS_IN_VAIN: Final = 10
 """
-Runs in a row that a minute may be tried with more than half of a run's time.
-After them each further run in vain gives its minute up, until one is not.
+Runs in a row that may try a minute for more than half of their time. After them each further failed
+run gives its minute up, until one succeeds.
 """
 
 
 @dataclass(slots=True)
 class Attempts:
     """
-    The runs in vain so far.
+    The failed runs so far.
 
     Attributes:
-        tried: In a row with minutes that nobody has closed.
+        tried: Failed runs in a row with open minutes.
 
-        tried_late: In a row with minutes to restate.
+        tried_late: Failed runs in a row with minutes to restate.
     """
 
     tried: int
@@ -41,11 +41,10 @@ class Attempts:
         self, stuck: int | None, opened: Collection[int], *, out_of_time: bool
     ) -> int | None:
         """
-        Count a run that could not finish *stuck*; return that minute if it is given up.
+        Count a run that could not finish *stuck*. Return that minute if it is given up.
 
-        *opened* are the minutes that nobody has closed. None of *stuck* is a
-        run that finished all, or that was *out_of_time* without telling whose
-        fault it was.
+        *opened* are the minutes that no run has closed. *stuck* is None for a run that finished
+        everything, or that was *out_of_time* without a single minute as the cause.
         """
         if stuck is None:
             if not out_of_time:
@@ -54,15 +53,15 @@ class Attempts:
         if stuck in opened:
             self.tried += 1
             return stuck if self.tried > RUNS_IN_VAIN else None
-        self.tried = 0  # the open ones come first, and were done
+        self.tried = 0  # the open minutes come first, and are done
         self.tried_late += 1
         return stuck if self.tried_late > RUNS_IN_VAIN else None
 
 
 LONGEST_WAIT_MINUTES: Final = 30
 """
-Age from which all late minutes wait alike. In proportion to all of its age, one
-of two hours would wait for one even where each run has time for four.
+Age from which all late minutes wait equally. If the wait were proportional to the whole age, a
+minute of two hours would wait an hour even if each run had time for four minutes.
 """
 
 
@@ -70,10 +69,10 @@ def restating_order(
     marked: Iterable[int], restated: Mapping[int, int], this_minute: int
 ) -> list[int]:
     """
-    *marked* minutes, those first that have waited for the greatest part of their age.
+    Return the *marked* minutes, first those that have waited for the greatest part of their age.
 
-    *restated* says in which minute some of them were last looked at; the others
-    were published in the minute after them, or nobody knows.
+    *restated* has the minute in which some of them were last read; the others were published in the
+    minute after them, or this is unknown.
     """
 
     def share_waited(minute: int) -> float:
@@ -86,17 +85,17 @@ def restating_order(
 @dataclass(frozen=True, slots=True)
 class DueMinutes:
     """
-    The minutes that one run has to look at.
+    The minutes that one run must read.
 
     Attributes:
         open_minutes: Minutes that are not closed yet, ascending.
 
-        early_minutes: Minutes that closed before an earlier one, ascending: findings take
-            them in after it.
+        early_minutes: Minutes that closed before an earlier minute, ascending: findings fold them
+            after it.
 
         marked_minutes: Closed minutes with late records, in the order of restating.
 
-        next_minute: The first minute that is too young.
+        next_minute: The first minute that is too recent.
 
         dropped: Number of open minutes that were too old.
     """
@@ -109,11 +108,11 @@ class DueMinutes:
 
     @property
     def unpublished(self) -> list[int]:
-        """Minutes of which records wait to be published."""
+        """Return the minutes with records that wait to be published."""
         return [*self.marked_minutes, *self.open_minutes]
 
     def without(self, done: Collection[int]) -> DueMinutes:
-        """Return what is left once the minutes in *done* need nothing more."""
+        """Return the due minutes without those in *done*, which need no further work."""
         return replace(
             self,
             open_minutes=[minute for minute in self.open_minutes if minute not in done],
@@ -125,7 +124,7 @@ def due_minutes(
     progress: CloseProgress, marked: Collection[int], oldest_minute: int, now_s: float
 ) -> DueMinutes:
     """
-    Return what a run at *now_s* has to look at, from *oldest_minute* on.
+    Return the minutes that a run at *now_s* must read, from *oldest_minute* on.
 
     *marked* minutes have late records, unless they are still open.
     """

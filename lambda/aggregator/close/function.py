@@ -30,7 +30,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: Members, context: LambdaContext) -> Amounts:  # noqa: ARG001
-    """Close what is due and restate what is late; the counts of what was done."""
+    """Close due minutes and restate late ones. Return the counts of the results."""
     stack, table = runtime.stack()
     outcome = CloseRun(
         table=table,
@@ -64,7 +64,7 @@ def _metrics(names: str) -> MembersOf:
 
 @cache
 def _bus(name: str) -> EventBus:
-    # Without a network to it one attempt is enough: the next run has another.
+    # If the network has no route to it, one attempt is enough: the next run tries again.
     return EventBus(name, aws.client("events", attempts=2))
 
 

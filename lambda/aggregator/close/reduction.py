@@ -1,10 +1,9 @@
 """
-One minute of all clusters: each worker reads some buckets, and their shares are merged.
+Reduce one minute of all clusters: each worker reads some buckets, and their shares are merged.
 
-A bucket has all records of its instances and all that is remembered of them,
-so no worker needs to know what another one reads. What does cross buckets is
-which clusters there are: each worker admits new ones as if it were alone, and
-learns with the next minute which of them count.
+A bucket has all records of its instances and everything that is remembered about them, so no worker
+needs the data of another. Only the set of clusters is common to all buckets: each worker admits new
+clusters as if it were alone, and learns with the next minute which of them count.
 """
 
 from __future__ import annotations
@@ -40,22 +39,22 @@ if TYPE_CHECKING:
     from neuron_accounts.prices import Prices
     from neuron_wire.merging import Key, RecordsOf
 
-# A minute of a large fleet is millions of objects and hardly a circle among them: to look for
-# circles after each 700, as Python does by itself, takes a tenth of the time.
+# A minute of a large fleet is millions of objects with hardly a reference cycle. Searching for
+# cycles after each 700, as Python does by default, takes a tenth of the time.
 gc.set_threshold(50_000, 20, 100)
 
 
 @dataclass(slots=True)
 class CloseOutcome(ReadingCounts):
     """
-    What one run did, beside what it read.
+    The results of one run, in addition to the reading counts.
 
     Attributes:
-        left: Another run has the lease; nothing was done.
+        left: True if another run holds the lease and this run did nothing.
 
-        superseded: Another run published at the same time; this one stopped.
+        superseded: True if another run published at the same time, so this run stopped.
 
-        out_of_time: Minutes are left for the next run.
+        out_of_time: True if minutes are left for the next run.
 
         minutes_closed: Minutes closed for the first time.
 
@@ -63,19 +62,19 @@ class CloseOutcome(ReadingCounts):
 
         minutes_waiting: Minutes left to the next run although they are due.
 
-        minutes_dropped: Minutes never closed, because closing paused too long
-            or no run could read them whole.
+        minutes_dropped: Minutes that were never closed, because closing paused too long or no run
+            could read them completely.
 
         lines_printed: Rollups printed.
 
         lines_refused: Rollups dropped because CloudWatch would not extract them.
 
-        seconds_behind: Seconds since the end of the latest minute up to which
-            every minute is closed.
+        seconds_behind: Seconds since the end of the latest minute up to which every minute is
+            closed.
 
-        findings_failed: Events that the bus has not taken, and that the next run sends again.
+        findings_failed: Events that the bus did not accept, and that the next run sends again.
 
-        findings_waiting: Steps that were not taken, because too many events wait.
+        findings_waiting: Steps that were not applied, because too many events wait.
     """
 
     left: bool = False
@@ -95,19 +94,18 @@ class CloseOutcome(ReadingCounts):
 @dataclass(slots=True)
 class MinuteShare:
     """
-    What some buckets, or all, have of one minute.
+    The share of one minute in some or all buckets.
 
     Attributes:
-        counts: What was read and what was left out.
+        counts: The counts of read and omitted records.
 
         newcomers: Clusters that were not remembered, in the order of their buckets.
 
-        lacks: An instance that ought to has not reported; then the rest is not whole.
+        lacks: True if an expected instance has not reported; then the rest is incomplete.
 
-        clusters: What their records add up to, by cluster.
+        clusters: The sums of their records, by cluster.
 
-        silent: The clusters that their instances are known in, each with those
-            that are silent.
+        silent: The clusters of their instances, each with its silent instances.
 
         unseen: Owners that may work on instances without telemetry, by cluster.
     """
@@ -120,7 +118,7 @@ class MinuteShare:
     unseen: dict[str, UnseenOwners] = field(default_factory=dict)
 
     def merge_share(self, other: MinuteShare) -> None:
-        """Add what other buckets have."""
+        """Add the share of other buckets."""
         for cluster, sums in other.clusters.items():
             if cluster in self.clusters:
                 self.clusters[cluster].merge_sums(sums)
@@ -135,26 +133,26 @@ class MinuteShare:
 @dataclass(slots=True)
 class BucketShare:
     """
-    Some of the buckets.
+    The share of one worker: some of the buckets.
 
     Attributes:
-        buckets: Their numbers.
+        buckets: The numbers of the buckets.
 
-        connect: Opens the table in the process that asks for it.
+        connect: Opens the table in the calling process.
 
-        rules: When an instance is silent, when a core is idle.
+        rules: When an instance is silent, and when a core is idle.
 
-        prices: What a core costs.
+        prices: The price of a core.
 
-        check_time: Raises when the run must stop.
+        check_time: Raises an error if the run must stop.
 
-        registered: The registry as it was read, by bucket.
+        registered: The stored registry, by bucket.
 
-        departures: The minutes in which EC2 said that each instance stopped.
+        departures: The minutes in which EC2 reported that each instance stopped.
 
-        is_missing: One byte that all processes see: not 0 once one of them misses an instance.
+        is_missing: One byte that all processes share: not 0 once one of them misses an instance.
 
-        findings: What is open of its buckets; None where nobody wants to know.
+        findings: The open findings of its buckets; None if no bus is set.
     """
 
     buckets: Sequence[int]
@@ -170,7 +168,7 @@ class BucketShare:
     _registry: Registry = field(init=False)
 
     def load_registry(self) -> set[str]:
-        """Load what is remembered; the clusters in it."""
+        """Load the registry. Return the clusters in it."""
         self._table = self.connect()
         rules = self.rules
         self._registry = Registry(rules.silent_after_minutes, rules.max_clusters, self.departures)
@@ -187,10 +185,10 @@ class BucketShare:
         taken_in: int | None = None,
     ) -> MinuteShare:
         """
-        Read *minute*; with *wait*, until an instance is found to be missing.
+        Read *minute*; with *wait*, only until an instance is found to be missing.
 
-        *clusters* are those that are remembered, in whichever process. Findings have
-        *taken_in* the minutes up to that one; without it they leave this one alone.
+        *clusters* are the remembered ones of all processes. Findings have folded the minutes up to
+        *taken_in*; without it they ignore this minute.
         """
         self._registry.agree(clusters)
         share = MinuteShare(ReadingCounts())
@@ -230,7 +228,7 @@ class BucketShare:
         share: MinuteShare,
         findings: InstanceFindings | None,
     ) -> set[Key]:
-        """Fold the records of one bucket into *share*; return the instances that are seen."""
+        """Fold the records of one bucket into *share*. Return the instances that were seen."""
         seen: set[Key] = set()
         for key, instance in merge_clusters(records_of).items():
             cluster, instance_id = key
@@ -258,35 +256,35 @@ class BucketShare:
         return share.clusters[cluster]
 
     def pack_registry(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
-        """Forget what was before *before_minute*; the buckets of the registry that changed."""
+        """Forget presence before *before_minute*. Return the changed buckets of the registry."""
         self._registry.agree(clusters)
         self._registry.forget(before_minute)
         return list(self._registry.packed())
 
     def keep_findings(self, facts: FactsOf) -> int:
-        """Keep the findings of the minute that was published; how many steps found no room."""
+        """Keep the findings of the published minute. Return the number of steps without room."""
         return self.findings.keep_drafts(facts) if self.findings else 0
 
     def pack_findings(self) -> list[tuple[int, int, bytes]]:
-        """The buckets in which something is open, where that changed."""
+        """Return the buckets whose open findings have changed."""
         return list(self.findings.packed_buckets()) if self.findings else []
 
 
 @dataclass(slots=True)
 class Reduction:
     """
-    The processes of one run.
+    The worker processes of one run.
 
     Attributes:
-        ask: Asks each of them.
+        ask: Calls each of them.
 
         max_clusters: Clusters that are remembered at a time.
 
-        outcome: Where it is counted what was read and what was left out.
+        outcome: The counts of read and omitted records.
 
-        is_missing: The byte that all of them see.
+        is_missing: The byte that all processes share.
 
-        clusters: Those that are remembered.
+        clusters: The remembered clusters.
     """
 
     workers: Workers[BucketShare]
@@ -299,14 +297,15 @@ class Reduction:
         self, minute: int, *, wait: bool, taken_in: int | None = None
     ) -> MinuteShare | None:
         """
-        Read *minute*; with *wait*, None if an instance is missing.
+        Read *minute*; with *wait*, return None if an instance is missing.
 
-        Findings have *taken_in* the minutes up to that one; without it they leave this one alone.
+        Findings have folded the minutes up to *taken_in*; without it they ignore this minute.
         """
         shares = self._shares(minute, wait=wait, taken_in=taken_in)
         if not self._remember(newcomer for share in shares for newcomer in share.newcomers):
-            # Each process took in what it had room for, and together it is too much: once more
-            # with those that count. From then on there is no room left, so this happens once.
+            # Each process admitted as many as it had room for, and together they are too many: read
+            # once more with those that count. After that there is no room left, so this happens
+            # once.
             shares = self._shares(minute, wait=wait, taken_in=taken_in)
         for share in shares:
             self.outcome.fold_counts(share.counts)
@@ -326,7 +325,7 @@ class Reduction:
         )
 
     def _remember(self, newcomers: Iterable[Newcomer]) -> bool:
-        """Remember the first of *newcomers* by bucket; whether there was room for all."""
+        """Remember the first of *newcomers* by bucket. Return True if there was room for all."""
         ordered = sorted(newcomers, key=attrgetter("bucket"))
         self.clusters |= {newcomer.cluster for newcomer in ordered if newcomer.is_published}
         for newcomer in ordered:

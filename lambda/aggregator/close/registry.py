@@ -1,22 +1,20 @@
 """
-Which instances there are, and which of them have gone silent or are gone.
+The known instances, and which of them are silent or gone.
 
-An instance is remembered as the runs of minutes in which it reported. A run
-bridges the gaps that are too short to be silence, so the runs depend on which
-minutes were seen and not on the order in which they came: a minute that is
-reduced again, or out of turn, gets the answer that was true then, and an
-instance that appeared later was not silent before it existed.
+An instance is remembered as the runs of minutes in which it reported. A run includes gaps that are
+too short to be silence, so the runs depend on which minutes were seen and not on their order: a
+minute that is reduced again, or out of order, gets the result that was right then, and an instance
+that appeared later was not silent before it existed.
 
-An instance that no longer reports is gone, and not silent, if it shut down cleanly,
-if EC2 says that it stopped, or if it has reported to another cluster since.
+An instance that no longer reports is gone, and not silent, if it shut down cleanly, if EC2 reported
+that it stopped, or if it has reported to another cluster since.
 
-Packed by bucket of the instance, like the records, so that the records of one
-bucket answer for the instances of one bucket.
+The registry is packed by bucket of the instance, like the records, so that the records of one
+bucket are compared with the instances of one bucket.
 
-Names are whatever somebody wrote into a line, so there is an end to them: at
-most so many clusters, and of each bucket what one item of the table takes. Who
-is remembered stays until it is forgotten; who comes when there is no room is
-not admitted.
+Anyone who can write lines can choose names, so their number is limited: a maximum of clusters, and
+for each bucket as much as one item of the table holds. A remembered instance stays until it is
+forgotten; a new one is not admitted if there is no room.
 """
 
 from __future__ import annotations
@@ -41,14 +39,14 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class PresenceRun:
     """
-    Minutes in which an instance was there.
+    A run of minutes in which an instance reported.
 
     Attributes:
         first: The first minute it reported in.
 
-        last: The last one.
+        last: The last minute of the run.
 
-        is_clean_shutdown: It shut down cleanly in the last one.
+        is_clean_shutdown: True if the instance shut down cleanly in its last minute.
     """
 
     first: int
@@ -64,10 +62,10 @@ class RegistryEntry:
     Attributes:
         cluster: Its name.
 
-        instance_type: As last reported, or None.
+        instance_type: The last reported type, or None.
 
-        runs: Ascending, with silence between them; none until a minute in
-            which it reported has been read whole.
+        runs: The runs, ascending, with silence between them; none until a minute in which it
+            reported has been read completely.
 
         seen: The latest minute whose record knows a core; None before the first.
     """
@@ -83,7 +81,7 @@ class RegistryEntry:
         return self.runs[-1].last
 
     def extend(self, minute: int, silent_after_minutes: int, *, gone: bool) -> bool:
-        """It reported in *minute*, with *gone* for the last time; whether that is news."""
+        """Record a report in *minute*; *gone* means a clean shutdown. Return True on a change."""
         if self.runs and 0 < minute - self.last <= silent_after_minutes + 1:
             self.runs[-1] = PresenceRun(self.runs[-1].first, minute, gone)
             return True
@@ -92,7 +90,7 @@ class RegistryEntry:
                 run.last == minute and run.is_clean_shutdown == gone
             ):
                 return False
-        # Last of equals, so that this minute's own word on the shutdown is the one that stays.
+        # Stable sort: a shutdown in this minute wins over an earlier entry.
         runs = sorted([*self.runs, PresenceRun(minute, minute, gone)], key=lambda run: run.last)
         joined = [runs[0]]
         for run in runs[1:]:
@@ -107,11 +105,11 @@ class RegistryEntry:
         return True
 
     def run_at(self, minute: int) -> PresenceRun | None:
-        """Return the latest run that began by *minute*."""
+        """Return the latest run that began in *minute* or before."""
         return next((run for run in reversed(self.runs) if run.first <= minute), None)
 
     def packed(self, most_runs: int | None) -> list[object]:
-        """As the registry keeps it: the type, then the runs, or the last *most_runs* of them."""
+        """Return it in the registry's form: the type, then the last *most_runs* runs."""
         runs = self.runs if most_runs is None else self.runs[-most_runs:]
         packed = [[run.first, run.last, int(run.is_clean_shutdown)] for run in runs]
         unseen_minutes = self.last - (self.seen or 0)
@@ -121,7 +119,7 @@ class RegistryEntry:
 
     @classmethod
     def unpacked(cls, cluster: str, packed: Sequence[Any]) -> RegistryEntry:
-        """Return the entry that `packed` packed."""
+        """Return the entry that `packed` encoded."""
         instance_type, *numbers = packed
         runs = [
             PresenceRun(first, last, bool(is_clean_shutdown))
@@ -132,13 +130,13 @@ class RegistryEntry:
         return cls(cluster, instance_type, runs, seen)
 
 
-_SHORTER_RUNS: Final = (8, 4, 2, 1)  # kept of each instance when a bucket grows too large
+_SHORTER_RUNS: Final = (8, 4, 2, 1)  # runs kept for each instance if a bucket grows too large
 
 Presence = Literal["live", "silent", "gone"]
 
 
 class Newcomer(NamedTuple):
-    """A cluster that was not remembered: where it was met first, and whether it is published."""
+    """A cluster that was not remembered: its first place, and whether it is published."""
 
     bucket: int
     cluster: str
@@ -156,12 +154,12 @@ class Registry:
 
         max_clusters: Clusters that are remembered at a time.
 
-        departures: The minutes in which EC2 said that each instance stopped. They are not
-            packed: whoever loads the registry says them again.
+        departures: The minutes in which EC2 reported that each instance stopped. They are not
+            packed: the code that loads the registry sets them again.
 
-        clusters: Those that are remembered.
+        clusters: The remembered clusters.
 
-        newcomers: Those among them that `agree` did not name.
+        newcomers: The remembered clusters that `agree` did not name.
     """
 
     silent_after_minutes: int
@@ -169,7 +167,8 @@ class Registry:
     departures: Departures = field(default_factory=dict)
     clusters: set[str] = field(default_factory=set)
     newcomers: list[Newcomer] = field(default_factory=list)
-    _buckets: list[dict[str, list[RegistryEntry]]] = field(  # of each instance an entry per cluster
+    # for each instance one entry per cluster
+    _buckets: list[dict[str, list[RegistryEntry]]] = field(
         default_factory=lambda: [{} for _ in range(TABLE_BUCKETS)]
     )
     _changed: set[int] = field(default_factory=set)
@@ -178,7 +177,7 @@ class Registry:
     )
 
     def load(self, packed: Mapping[int, bytes]) -> None:
-        """Take over what `packed` gave."""
+        """Load the registry that `packed` encoded."""
         for bucket, payload in packed.items():
             clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
             entries: dict[str, list[RegistryEntry]] = {}
@@ -192,7 +191,7 @@ class Registry:
             self._buckets[bucket] = entries
 
     def occupied_buckets(self) -> set[int]:
-        """The buckets of which some instance is remembered."""
+        """Return the buckets with a remembered instance."""
         return {bucket for bucket, instances in enumerate(self._buckets) if instances}
 
     def agree(self, clusters: Collection[str]) -> None:
@@ -209,13 +208,13 @@ class Registry:
                 ]
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
-        """The buckets that changed since they were loaded."""
+        """Return the buckets that changed since they were loaded."""
         for bucket in sorted(self._changed):
             payload = self._payload(bucket, None)
             for runs in _SHORTER_RUNS:
                 if len(payload) <= MAX_BUCKET_BYTES:
                     break
-                # Only what was long ago is lost: a minute of then may not know who was silent.
+                # Only old runs are lost: a minute of that time may not know silent instances.
                 payload = self._payload(bucket, runs)
             yield bucket, payload
 
@@ -223,7 +222,7 @@ class Registry:
         clusters: dict[str, dict[str, list[object]]] = {}
         for instance_id, entries in sorted(self._buckets[bucket].items()):
             for entry in entries:
-                if entry.runs:  # none while its minute waits
+                if entry.runs:  # no run while its minute waits
                     clusters.setdefault(entry.cluster, {})[instance_id] = entry.packed(most_runs)
         text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
         return zlib.compress(text.encode())
@@ -269,9 +268,10 @@ class Registry:
         is_seen: bool = True,
     ) -> None:
         """
-        The instance reported in *minute*, and with *gone* shut down cleanly in it.
+        Record that the instance reported in *minute*; *gone* means a clean shutdown in it.
 
-        With *is_seen* its record knows a core. Nothing is remembered of one that is not admitted.
+        *is_seen* is True if its record knows a core. An instance that was not admitted is not
+        remembered.
         """
         bucket = bucket_of(instance_id)
         entry = self._entry(bucket, cluster, instance_id, is_published=False)
@@ -309,7 +309,7 @@ class Registry:
                     del instances[instance_id]
 
     def expected(self, bucket: int, minute: int, besides: Collection[Key] = ()) -> Iterator[Key]:
-        """The instances of *bucket* that ought to report in *minute*, *besides* those."""
+        """Return the instances of *bucket* that should report in *minute*, except *besides*."""
         for instance_id, entries in self._buckets[bucket].items():
             for entry in entries:
                 key = entry.cluster, instance_id
@@ -320,9 +320,9 @@ class Registry:
 
     def lacks(self, bucket: int, minute: int, keys: Collection[Key]) -> bool:
         """
-        Return True if an instance of *bucket* that ought to report in *minute* is not in *keys*.
+        Return True if an instance of *bucket* that should report in *minute* is not in *keys*.
 
-        One that has just come to another cluster is not waited for in the old one.
+        An instance that has just moved to another cluster is not awaited in the old one.
         """
         missing = set(self.expected(bucket, minute, besides=keys))
         if not missing:
@@ -334,7 +334,7 @@ class Registry:
 
     def silent_by_cluster(self, minute: int) -> SilentOf:
         """
-        The clusters known in *minute*, each with its silent instances.
+        Return the clusters known in *minute*, each with its silent instances.
 
         A cluster is known while any of its instances is live or silent.
         """
@@ -351,7 +351,7 @@ class Registry:
         return clusters
 
     def presence(self, cluster: str, instance_id: str, minute: int) -> tuple[Presence, int]:
-        """What the instance is in *minute*, and for how many minutes it has been absent."""
+        """Return the presence of the instance in *minute*, and its minutes of absence."""
         entries = self._buckets[bucket_of(instance_id)].get(instance_id, [])
         for entry in entries:
             if entry.cluster == cluster:
@@ -362,10 +362,10 @@ class Registry:
     def _presence(
         self, instance_id: str, entry: RegistryEntry, entries: Iterable[RegistryEntry], minute: int
     ) -> tuple[Presence, int]:
-        """What *entry* of the instance's *entries* is in *minute*, and when it last reported."""
+        """Return the presence of *entry* of an instance in *minute*, and its last report."""
         run = entry.run_at(minute)
         if run is None:
-            return "gone", minute  # not there yet
+            return "gone", minute  # not present yet
         absent_minutes = minute - run.last
         if absent_minutes <= 0:
             return "live", run.last
@@ -373,7 +373,7 @@ class Registry:
             run.is_clean_shutdown
             or absent_minutes > SILENT_FORGET_MINUTES
             or self._departed(instance_id, run.last, minute)
-            # The instance reported since, to any cluster.
+            # The instance has reported since then, to any cluster.
             or any(
                 other_run.first <= minute and other_run.last > run.last
                 for other in entries
@@ -389,10 +389,10 @@ class Registry:
         """
         Return the instances that may work unseen in *minute*, and when each was last seen.
 
-        The instances of *bucket* that are not in *seen*, whose records of *minute* know a core,
-        until they are forgotten. An instance that shut down cleanly may only restart: it may work
-        for as long as another is not silent. The last minute in which a record knew a core is
-        exact unless *minute* is restated; then it is an earlier minute at most.
+        They are the instances of *bucket* that are not in *seen*, whose records of *minute* know a
+        core, until they are forgotten. An instance that shut down cleanly may only be restarting:
+        it may work for as long as another one is not silent. The last minute in which a record knew
+        a core is exact unless *minute* is restated; then it is at most an earlier minute.
         """
         for instance_id, entries in self._buckets[bucket].items():
             for entry in entries:

@@ -1,25 +1,27 @@
 """
-Which minutes are reduced and published, in what order, and what is remembered.
+Select the minutes to reduce and publish, their order, and what is stored.
 
-Every step may be cut short and every step may be repeated. A run works from
-what the table says, not from which runs there were: a run that never happened
-is made up by the next, and a run that happened twice prints nothing new.
+Every step may be interrupted and every step may be repeated. A run works from the table's content,
+not from the history of runs: the next run makes up for a run that never happened, and a run that
+happened twice prints nothing new.
 
-Minutes that nobody has closed come first, oldest first, so that a flood of late
-records cannot keep the present from being published; among them, at most once, one that
-closed before an earlier minute, for findings take minutes in order. Marked ones follow, those
-first that have waited for the greatest part of their age: none of them starves,
-and the newest change soonest. What does not fit into the time of a run is left
-to the next. A minute that no run can read whole is given up after a while, or
-it would keep all later ones waiting.
+The order of minutes:
 
-The order within a run is what makes a crash harmless, in whichever process:
+1. Open minutes, oldest first, so that a flood of late records cannot delay the present.
+2. One minute that closed before an earlier one, once more, because findings take minutes in order.
+3. Marked minutes, first those that have waited for the greatest part of their age: no minute
+   starves, and the newest change is published soonest.
 
-1. every minute is published before anything is written of it;
-2. the registry and findings are written after the minutes they were learnt from,
-   and before progress says that nobody needs to look at them again;
+Minutes that do not fit into the time of a run are left to the next. A minute that no run can read
+completely is given up after a while, because it would delay all later ones.
+
+The order within a run makes a crash in any process harmless:
+
+1. every minute is published before anything is written about it;
+2. the registry and findings are written after the minutes behind them, and before progress
+   records that these minutes are done;
 3. markers follow, each only with the token that was read before the records;
-4. events of findings are sent last, so that no event bus holds a rollup back.
+4. events of findings are sent last, so that an event bus never delays a rollup.
 """
 
 from __future__ import annotations
@@ -68,23 +70,23 @@ if TYPE_CHECKING:
 KEPT_FOR: Final = {
     alarm.about: alarm.metric for alarm in ALARMS.values() if alarm.about != "minute"
 }
-"""The tallies whose last minute above 0 is kept beside the last minute."""
+"""Tallies whose last minute above 0 is stored in addition to the last minute."""
 
 
 class SupersededError(Exception):
-    """Another run published at the same time: this one must write nothing more."""
+    """Another run published at the same time: this one must not write anything more."""
 
 
 SEND_EVENTS_BEFORE_S: Final = 10
 """Seconds before its end up to which a run puts events on the bus."""
 
 LEASE_MARGIN_S: Final = 2
-"""How long a lease outlives the run that took it: clocks differ."""
+"""Seconds for which a lease outlives its run: clocks differ."""
 
 FIRST_LOOK_BACK_MINUTES: Final = 5
 """
-Minutes before its first run that closing looks at: records that came in time
-leave no marker, and the other function may have been deployed minutes earlier.
+Minutes before its first run that close reads: records that came in time leave no marker, and the
+other function may have been deployed minutes earlier.
 """
 
 
@@ -94,23 +96,24 @@ class CloseRun:
     One run.
 
     Attributes:
-        table: Where everything is kept.
+        table: The stack's table.
 
-        rules: When a minute closes and what counts as idle or silent.
+        rules: When a minute closes, and which cores and instances count as idle or silent.
 
-        emit: Prints one line and returns once it is out.
+        emit: Prints one line and returns after it is written.
 
         now_s: The clock, seconds since the epoch.
 
         remaining_s: Seconds until this run is killed.
 
-        prices: What a core costs.
+        prices: The price of a core.
 
-        processes: That read at the same time; with one, no other is forked.
+        processes: The number of processes that read at the same time; with one, no process is
+            forked.
 
-        connect: Opens the table anew: forked processes must not share a client.
+        connect: Opens the table again: forked processes must not share a client.
 
-        outlet: Where findings go; None if the stack has no event bus.
+        outlet: Destination of finding events; None if FindingsBus is empty.
 
         metrics: Numbers of a rollup that are metrics.
     """
@@ -129,13 +132,13 @@ class CloseRun:
     _clock: RunClock = field(init=False)
     _reduction: Reduction = field(init=False)
     _book: FindingsBook | NoFindings = field(init=False)
-    _done: set[int] = field(default_factory=set)  # minutes that need nothing more from this run
-    _restated: list[int] = field(default_factory=list)  # marked minutes that this run looked at
+    _done: set[int] = field(default_factory=set)  # minutes that need no further work in this run
+    _restated: list[int] = field(default_factory=list)  # marked minutes that this run read
     _stuck: int | None = None  # the minute that took more than half of the run and is not done
 
     def run(self) -> CloseOutcome:
         """
-        Close every minute that is due and restate every marked one.
+        Close every due minute and restate every marked one.
 
         Raises:
             TableError: If the table did not answer; the next run starts over.
@@ -154,12 +157,12 @@ class CloseRun:
         return self._outcome
 
     def _work(self, now_s: float) -> None:
-        """Read what is due at *now_s*, publish it, write what was learnt, and send events."""
+        """Read the due minutes at *now_s*, publish them, store the results, and send events."""
         this_minute = minute_at(now_s)
         progress = self._read_progress(this_minute)
         oldest_minute = this_minute - self.rules.late_minutes - RECORD_LIFE_MINUTES
         markers_from = max(progress.markers_from, oldest_minute)
-        # Read before any record: a marker set later keeps another token and is not cleared.
+        # Read before any record: a marker set later has another token and is not cleared.
         tokens = self.table.read_markers(range(markers_from, this_minute + 1))
         due = due_minutes(progress, tokens.keys(), oldest_minute, now_s)
         self._outcome.minutes_dropped = due.dropped
@@ -199,7 +202,7 @@ class CloseRun:
         self._outcome.findings_waiting = self._book.steps_waiting
 
     def _read_progress(self, this_minute: int) -> CloseProgress:
-        """Return the stored progress; before the first run, where closing begins."""
+        """Return the stored progress; before the first run, the minute where closing begins."""
         progress = self.table.read_progress()
         if progress is None:
             progress = CloseProgress(
@@ -207,7 +210,7 @@ class CloseRun:
                 open_minutes=(),
                 markers_from=this_minute - self._marker_minutes,
             )
-            # At once: however this run ends and whenever the next one comes, it starts from here.
+            # Stored at once: the next run continues from here, however this one ends.
             self.table.write_progress(progress)
         return progress
 
@@ -225,7 +228,7 @@ class CloseRun:
         )
 
     def _write_learnt(self, forget_before: int) -> None:
-        """Write registry and findings, without instances that were last there *forget_before*."""
+        """Store registry and findings, without instances last seen before *forget_before*."""
         workers = self._reduction.workers
         packed = workers.call_each(
             BucketShare.pack_registry, forget_before, self._reduction.clusters
@@ -237,7 +240,7 @@ class CloseRun:
             raise SupersededError
 
     def _count_left(self, left: DueMinutes, now_s: float) -> None:
-        """Count the minutes that are due and *left* to the next run."""
+        """Count the due minutes that are *left* to the next run."""
         overdue = [minute for minute in left.open_minutes if self._grace_is_over(minute, now_s)]
         self._outcome.minutes_waiting = len(left.marked_minutes) + len(overdue)
         first_open = min([*left.open_minutes, left.next_minute])
@@ -252,7 +255,7 @@ class CloseRun:
 
     @contextmanager
     def _processes(self, first_minute: int, this_minute: int) -> Iterator[None]:
-        """The processes that read, from *first_minute* on, each with its part of the registry."""
+        """Run the reading processes from *first_minute* on, each with its part of the registry."""
         self._clock = RunClock(self.remaining_s)
         connect = self.connect
         is_missing = mmap.mmap(-1, 1)  # anonymous memory, which forked processes share
@@ -280,7 +283,7 @@ class CloseRun:
             yield
 
     def _reduce_due(self, due: DueMinutes, now_s: float) -> None:
-        """Publish the minutes that are *due*, as far as the time of the run allows."""
+        """Publish the *due* minutes, as far as the time of the run allows."""
         try:
             self._close_minutes(due, now_s)
             self._restate_minutes(due.marked_minutes)
@@ -288,7 +291,7 @@ class CloseRun:
             self._outcome.out_of_time = True
 
     def _close_minutes(self, due: DueMinutes, now_s: float) -> None:
-        """Publish open minutes, and read early ones again once findings take them in."""
+        """Publish open minutes, and read early ones again once findings can fold them."""
         for minute in sorted([*due.open_minutes, *due.early_minutes]):
             if minute in due.early_minutes:
                 if self._book.takes_in(minute):
@@ -300,7 +303,7 @@ class CloseRun:
         """Publish *marked_minutes* again, until the next one may not fit into the run."""
         longest_s = 0.0
         for minute in marked_minutes:
-            if minute in self._done:  # read again for findings
+            if minute in self._done:  # already read again for findings
                 continue
             begun_s = self.remaining_s()
             if not self._clock.allows_restating(begun_s, longest_s):
@@ -338,10 +341,11 @@ class CloseRun:
 
     def _publish(self, minute: int, reduced: MinuteShare) -> dict[str, RollupFacts]:
         """
-        Print what *reduced* adds to what was published of *minute*.
+        Print the amounts in *reduced* that earlier publications of *minute* lack.
 
-        A line is printed, then kept as the last rollup, then remembered: a crash in between
-        repeats it under the same RollupId. Returns what findings say of each cluster's rollup.
+        A line is printed, then stored as the last rollup, then recorded as published: after a crash
+        in between, the line is repeated with the same RollupId. Return the facts of each cluster's
+        rollup for findings.
 
         Raises:
             SupersededError: If another run publishes it, too.
@@ -350,7 +354,7 @@ class CloseRun:
         silent = reduced.silent
         published = self.table.read_publications(minute)
         facts: dict[str, RollupFacts] = {}
-        # Also those that only an earlier publication knows: what it said of them may have changed.
+        # Also clusters that only an earlier publication has: their numbers may have changed.
         for cluster in sorted(clusters.keys() | silent.keys() | published.keys()):
             self._clock.check()
             in_progress = clusters.get(cluster) or RollupInProgress(
@@ -375,7 +379,7 @@ class CloseRun:
         return facts
 
     def _print_rollup(self, rollup: Rollup, minute: int, owed: Due) -> None:
-        """Print the line of *rollup* and keep it, unless CloudWatch would not extract it."""
+        """Print the line of *rollup* and store it, unless CloudWatch would not extract it."""
         cluster = rollup.cluster
         try:
             line = rollup_line(rollup, minute, owed, self.metrics)
@@ -384,7 +388,7 @@ class CloseRun:
             return
         self.emit(line)
         self._outcome.lines_printed += 1
-        # An alarm may fire when its minute is no longer the last.
+        # An alarm may fire when its minute is no longer the last one.
         self.table.write_last_rollup("minute", cluster, minute, line)
         for about, tally in KEPT_FOR.items():
             if rollup.tallies.get(tally, 0) > 0:

@@ -1,4 +1,4 @@
-"""The digest: each week, what idle cores cost, as a message, of the ledger alone."""
+"""The digest: each week, a message about the cost of idle cores, from the ledger alone."""
 
 from aggregator.digest.function import handler
 

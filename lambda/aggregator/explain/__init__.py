@@ -1,4 +1,4 @@
-"""What an alarm means, whom it concerns, what to do."""
+"""Explain an alarm: its meaning, the people it concerns, and what to do."""
 
 from aggregator.explain.function import handler
 

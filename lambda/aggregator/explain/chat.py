@@ -1,10 +1,9 @@
 """
-A message as Slack and Teams get it: a custom notification of Amazon Q Developer.
+A message for Slack and Teams: a custom notification of Amazon Q Developer.
 
-It is alone in its message: Amazon Q drops plain text and every other JSON without an error.
-Its markdown is the chat's own, so addresses stand as they are, which every chat makes a link
-of. Fields and limits:
-https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
+The message contains nothing else, because Amazon Q drops plain text and every other JSON without an
+error. Its markdown is the chat's own, so addresses are written in full, which every chat makes a
+link. Fields and limits: https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _MENTION: Final = re.compile("<(?![0-9])")
 
 
 def chat_message(explanation: Explanation) -> TopicMessage:
-    """*explanation* for a topic whose only reader is Amazon Q."""
+    """Return *explanation* for a topic whose only reader is Amazon Q."""
     return TopicMessage(compact_json(_notification(explanation)), explanation.attributes)
 
 
@@ -81,7 +80,7 @@ def _notification(explanation: Explanation) -> Members:
 
 
 def _description(explanation: Explanation) -> str:
-    """What is known, then where to read on: the links stay when the rest is cut."""
+    """Return the known facts, then links: the links stay if the rest is cut."""
     end = "".join(f"\n{place}" for place in explanation.places)
     text = "\n".join([*explanation.sentences, *explanation.last_sentences])
     room = MAX_DESCRIPTION_CHARS - len(end)

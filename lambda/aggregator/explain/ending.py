@@ -1,8 +1,8 @@
 """
-The end of an alarm: what CloudWatch measured, which is not what became of the thing.
+The end of an alarm: CloudWatch's measurement, which does not show that the problem ended.
 
-An alarm becomes OK when its numbers are within its threshold, when its window has passed, or
-when data is missing. None of these repairs anything, so no message calls an alarm resolved.
+An alarm becomes OK if its numbers are within its threshold, if its window has passed, or if data is
+missing. None of these repairs anything, so no message calls an alarm resolved.
 """
 
 from __future__ import annotations

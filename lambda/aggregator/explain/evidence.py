@@ -1,9 +1,9 @@
 """
 The contents of the stack's table about the cluster of an alarm.
 
-Nothing here stops a message: what cannot be read is reported as unreadable, because a short
-message that arrives is worth more than a whole one that does not. The rollup was written by a stack
-of this release or of another one, so a missing or damaged member is left out.
+No failure here stops a message: data that cannot be read is reported as unreadable, because a short
+message that arrives is worth more than a complete one that does not. A stack of this release or of
+another one wrote the rollup, so a missing or damaged member is omitted.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 OLD_AFTER_S: Final = 10 * 60
 """
-Age from which a rollup is called old. It is published 2 to 4 minutes after its
-minute, and an alarm acts within minutes of it.
+Age from which a rollup is called old. It is published 2 to 4 minutes after its minute, and an alarm
+fires within minutes of it.
 """
 
 UNREADABLE: Final = "The stack's table could not be read, so details are missing."
@@ -37,7 +37,7 @@ DAMAGED: Final = "The last rollup in the table could not be read."
 
 
 def read_rollup(line: str) -> JsonObject:
-    """Read *line*; `NOTHING` where it is no JSON object or does not give its minute."""
+    """Parse *line*; return `NOTHING` if it is not a JSON object or has no minute."""
     try:
         members = json.loads(line)
     except (ValueError, RecursionError):
@@ -48,10 +48,10 @@ def read_rollup(line: str) -> JsonObject:
 
 class CostToday(NamedTuple):
     """
-    What the idle cores of a cluster have cost since midnight UTC.
+    The cost of a cluster's idle cores since midnight UTC.
 
     Attributes:
-        usd: The sum over what has been published.
+        usd: The sum of all published amounts.
 
         minutes: Minutes of the day that have been published with a cost.
     """
@@ -62,14 +62,14 @@ class CostToday(NamedTuple):
 
 class RecentErrors(NamedTuple):
     """
-    How many errors have been published.
+    The number of published errors.
 
-    A rollup that was published again carries only what was new; this is the whole.
+    A rollup that was published again has only the new errors; this is the total.
 
     Attributes:
-        in_minute: In the minute of the kept rollup.
+        in_minute: Errors in the minute of the stored rollup.
 
-        in_hour: In the hour up to now.
+        in_hour: Errors in the last hour.
 
         minutes: Minutes of that hour with errors.
     """
@@ -85,29 +85,29 @@ _UNKNOWN_NOW: Final = cluster_now({})
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """
-    What is known of a cluster when a message is written: the source of a summary.
+    The known facts about a cluster when a message is written: the source of a summary.
 
     Attributes:
-        subject: What the alarm is about.
+        subject: The subject of the alarm.
 
-        region: For commands; may be empty.
+        region: The Region for commands; may be empty.
 
         idle_after_minutes: Minutes after which a core that is not busy is idle.
 
-        rollup: The kept rollup; `NOTHING` when there is none.
+        rollup: The stored rollup; `NOTHING` if there is none.
 
-        now: What it says of idle cores.
+        now: The rollup's values of idle cores.
 
-        age_s: Seconds since its minute was over; None when unknown.
+        age_s: Seconds since the end of its minute; None if unknown.
 
-        cost_today: What its idle cores have cost today; None when nothing was
-            published with a price, or it is of no interest.
+        cost_today: The cost of its idle cores today; None if no amount was published, or the alarm
+            is not about cost.
 
-        published: How many errors were published; None unless it is about them.
+        published: Published errors; None unless the alarm is about them.
 
         silent: The last rollup with silent instances; `NOTHING` unless the alarm is about them.
 
-        trouble: What could not be read, as a sentence; empty when all was.
+        trouble: A sentence about data that could not be read; empty if all was read.
     """
 
     subject: ClusterAlarm
@@ -123,14 +123,14 @@ class Evidence:
 
     @property
     def is_old(self) -> bool:
-        """Whether the rollup cannot be what CloudWatch judged last."""
+        """True if CloudWatch cannot have evaluated this rollup last."""
         return self.age_s is not None and self.age_s > OLD_AFTER_S
 
 
 def gather_evidence(
     evidence: Evidence, cluster: str | None, table: Table, now_s: float
 ) -> Evidence:
-    """*evidence* with what *table* knows about its subject in *cluster*."""
+    """Return *evidence* with the contents of *table* about its subject in *cluster*."""
     subject = evidence.subject
     if subject == UNKNOWN_SUBJECT or not cluster:
         return evidence
@@ -172,7 +172,7 @@ def _published(
         return None
     hour = range(this_minute - HOUR_MINUTES, this_minute + 1)
     tallies = _tallies(metric, cluster, table, {*hour, rollup_minute})
-    in_line = number_in(rollup, metric) or 0.0  # the line may be out before it is remembered
+    in_line = number_in(rollup, metric) or 0.0  # the line may be printed before it is stored
     by_minute = [tallies.get(minute, 0.0) for minute in hour]
     return RecentErrors(
         in_minute=max(in_line, tallies.get(rollup_minute, 0.0)),
@@ -182,7 +182,7 @@ def _published(
 
 
 def _tallies(metric: str, cluster: str, table: Table, minutes: Iterable[int]) -> dict[int, float]:
-    """What was published of a tally, by minute."""
+    """Return the published amounts of a tally, by minute."""
     return {
         minute: publication.tallies[metric]
         for minute, publication in table.read_published(cluster, minutes)

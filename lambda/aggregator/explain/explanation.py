@@ -1,7 +1,7 @@
 """
-The explanation of one transition, as people and programs get it.
+The explanation of one transition, for people and programs.
 
-People get text: a mail has the whole, an SMS has one line. Programs get JSON with the rollup.
+People get text: a mail has the whole text, an SMS has one line. Programs get JSON with the rollup.
 The form for Slack and Teams is in `aggregator.explain.chat`.
 """
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject, Members
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
-LONGEST_REASON: Final = 500  # characters of what CloudWatch says
-MAX_RESOURCE_NAME_CHARS: Final = 256  # characters, as of what follows
+LONGEST_REASON: Final = 500  # characters of CloudWatch's reason
+MAX_RESOURCE_NAME_CHARS: Final = 256  # characters, also of the next limit
 LONGEST_ARN: Final = 512
-MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
+MAX_SMS_CHARS: Final = 140  # longer ones are sent, and billed, as two
 MAX_DOCUMENT_BYTES: Final = 30_000
 """
-Of the JSON form as it stands in the call, with its quotes escaped. Five
-protocols get it, and everything stays under the 262,144 bytes that SNS takes.
+The most bytes of the JSON form in the call, with its quotes escaped. Five protocols get it, and the
+total stays under the 262,144 bytes that SNS accepts.
 """
 
 JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
@@ -54,7 +54,7 @@ JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """
-    One transition, and what is known about it.
+    One transition, and the known facts about it.
 
     Attributes:
         transition: The change of state.
@@ -81,14 +81,14 @@ class Explanation:
 
     @property
     def sentences(self) -> list[str]:
-        """The sentences before the commands."""
+        """Return the sentences before the commands."""
         summary = self.summary
         headline = ": ".join(filter(None, (self._about(MAX_RESOURCE_NAME_CHARS), summary.headline)))
         return [*filter(None, (headline, *summary.facts, summary.haste, summary.total))]
 
     @property
     def commands(self) -> list[str]:
-        """The commands to type, each behind its purpose."""
+        """Return the commands to type, each after its purpose."""
         shown = self.summary.commands
         labels = [f"{command.purpose}{'' if command.is_question else ':'}" for command in shown]
         width = max(map(len, labels), default=0)
@@ -99,20 +99,20 @@ class Explanation:
 
     @property
     def last_sentences(self) -> list[str]:
-        """The next step, and the basis of the numbers."""
+        """Return the next step, and the basis of the numbers."""
         next_step = f"Next step: {self.summary.next_step}" if self.summary.next_step else ""
         return [*filter(None, (next_step, basis_of(self.evidence)))]
 
     @property
     def runbook(self) -> str:
-        """The address of the alarm's description; may be empty."""
+        """Return the address of the alarm's description; may be empty."""
         page = self.environment.runbook
         anchor = self.evidence.subject.anchor
         return f"{page}#{anchor}" if page and anchor else page
 
     @property
     def dashboard_address(self) -> str:
-        """The address of the dashboard in the console; empty without a dashboard."""
+        """Return the address of the dashboard in the console; empty without a dashboard."""
         name = self.environment.dashboard
         return self._console(f"dashboards/dashboard/{name}") if name else ""
 
@@ -122,7 +122,7 @@ class Explanation:
 
     @property
     def places(self) -> list[str]:
-        """The addresses of evidence, the dashboard or else the alarm, and of the runbook."""
+        """Return the addresses of the evidence, the dashboard or alarm, and the runbook."""
         alarm = self._console(
             f"alarmsV2:alarm/{quote(printable(self.transition.alarm, MAX_RESOURCE_NAME_CHARS))}"
         )
@@ -131,7 +131,7 @@ class Explanation:
 
     @property
     def query(self) -> str:
-        """The Logs Insights query for the rollups of the cluster; may be empty."""
+        """Return the Logs Insights query for the rollups of the cluster; may be empty."""
         cluster = self.transition.cluster
         if self.evidence.subject == UNKNOWN_SUBJECT or cluster is None:
             return ""
@@ -141,34 +141,34 @@ class Explanation:
 
     @property
     def metric(self) -> str:
-        """The metric that the alarm watches; empty when the event names none."""
+        """Return the metric that the alarm watches; empty if the event has none."""
         watched = (*self.transition.metrics, *self.transition.other_metrics, "")
         return self.evidence.subject.metric or watched[0]
 
     @property
     def subject(self) -> str:
-        """One line of at most 99 ASCII characters."""
+        """Return one line of at most 99 ASCII characters."""
         return ascii_only(self.title, MAX_SUBJECT_CHARS)
 
     @property
     def sms(self) -> str:
-        """At most 140 ASCII characters."""
+        """Return at most 140 ASCII characters."""
         return ascii_only(self.title, MAX_SMS_CHARS)
 
     @property
     def text(self) -> str:
-        """The whole, for people."""
+        """Return the whole text, for people."""
         lines = *self.sentences, *self.commands, *self.last_sentences, "    ".join(self.places)
         return "".join(f"{line}\n" for line in lines if line)
 
     @property
     def document(self) -> str:
-        """The whole as JSON, for programs."""
+        """Return the whole explanation as JSON, for programs."""
         return _document(_members(self), self.evidence.rollup)
 
     @property
     def attributes(self) -> Attributes:
-        """Attributes by which a subscription may filter: never empty texts."""
+        """Return the attributes for subscription filters: never empty texts."""
         subject = self.evidence.subject
         transition = self.transition
         attributes: Attributes = {
@@ -178,14 +178,14 @@ class Explanation:
             "ClusterName": printable(transition.cluster or "", MAX_RESOURCE_NAME_CHARS),
             "Metric": subject.covered_metrics or printable(self.metric, MAX_RESOURCE_NAME_CHARS),
             "Muted": "true" if transition.muted_by else "false",
-            # The owners of an ended alarm are not kept, so its end has no team.
+            # The owners of an ended alarm are not stored, so its end has no team.
             "Team": teams_attribute(self.summary.teams),
         }
         return filled(attributes)
 
     @property
     def topic_message(self) -> TopicMessage:
-        """The forms as SNS wants them with MessageStructure json."""
+        """Return the forms for SNS with MessageStructure json."""
         forms = {"default": self.text, "sms": self.sms}
         forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
         return TopicMessage(compact_json(forms), self.attributes, self.subject, is_by_protocol=True)
@@ -198,13 +198,13 @@ class Explanation:
 def explain_transition(
     transition: Transition, evidence: Evidence, environment: Environment
 ) -> Explanation:
-    """Explain *transition* by the *evidence* about its cluster."""
+    """Explain *transition* with the *evidence* about its cluster."""
     find = _find_alarm if transition.state == "ALARM" else find_ending
     return Explanation(transition, evidence, find(transition, evidence), environment)
 
 
 def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmSummary:
-    """Find what an alarm that fires is about."""
+    """Find the subject of an alarm that fires."""
     subject = evidence.subject
     if subject == UNKNOWN_SUBJECT:
         watched = safe_name(", ".join((*transition.metrics, *transition.other_metrics)), 200)
@@ -262,14 +262,14 @@ def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
     """
     Return *members* and as much of *rollup* as fits.
 
-    The lists of the rollup are halved until it fits. A rollup that does not fit then, or that
-    cannot be written as JSON, is left out.
+    The lists of the rollup are halved until it fits. A rollup that still does not fit, or that
+    cannot be written as JSON, is omitted.
     """
     if not rollup:
         return compact_json(members)
     without = compact_json({**members, "RollupLeftOut": True})
     cut = dict[str, object]()
-    try:  # infinity, half a character, depth: Python reads all
+    try:  # infinity, half a character, depth: Python reads all of these
         kept = {name: cells(value) for name, value in rollup.items() if name != "_aws"}
         longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)
         while True:

@@ -1,8 +1,8 @@
 """
-Handler: an alarm changed its state; tell people what to do about it.
+Handler: an alarm changed its state; send people a message about it.
 
-Asynchronous, so an exception makes Lambda deliver the event again and, in the
-end, hand it to the failure destination and fire the alarm on this function.
+The invocation is asynchronous, so an exception makes Lambda deliver the event again and, in the
+end, send it to the failure destination and fire the alarm on this function.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: Members, context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
-    """Send one message about one transition; its subject and text, if one was written."""
+    """Send one message about one transition. Return its subject and text, if it was written."""
     stack, table = runtime.stack()
     transition = read_transition(event)
     notification = notify(transition, table, stack, publish_message, time.time())

@@ -1,4 +1,4 @@
-"""An instance with idle cores in a rollup: the owners of these, and what its other cores do."""
+"""An instance with idle cores in a rollup: their owners, and the work of its other cores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neuron_accounts.now import IdleOwner
     from neuron_wire.line_members import JsonObject
 
-_IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for most of an hour
+_IDLE_HOST: Final = 50  # percent of one vCPU: a compiler uses only one for most of an hour
 
 
 def core_set(cores: JsonObject, member: str) -> set[int]:
@@ -35,7 +35,7 @@ def core_set(cores: JsonObject, member: str) -> set[int]:
 
 
 def cores_words(cores: Iterable[int]) -> str:
-    """`core 3`, `cores 0-7,12`."""
+    """Return `core 3`, or `cores 0-7,12`."""
     shown = core_ranges(cores)
     return f"{'core' if shown.isdigit() else 'cores'} {shown}"
 
@@ -69,7 +69,7 @@ def is_fully_idle(entry: JsonObject) -> bool:
 
 
 def is_in_other_clusters(entry: JsonObject) -> bool:
-    """Return True if another cluster has the instance of *entry* too."""
+    """Return True if the instance of *entry* is also in another cluster."""
     return entry.get("InOtherClusters") is True
 
 
@@ -105,7 +105,7 @@ def work_words(entry: JsonObject, row: IdleOwner) -> str:
 
 
 def fewer_cores_advice(entry: JsonObject, row: IdleOwner) -> str:
-    """Return what asking for fewer cores would free: only fully idle devices."""
+    """Return how many devices a request for fewer cores would free: only fully idle devices."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
     per_device = (number_in(entry, "NeuronCores") or 0) / kind.devices if kind else 0
     if row.allocated is None or per_device < 1 or per_device % 1:

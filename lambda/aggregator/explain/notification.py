@@ -1,13 +1,13 @@
 """
-Tell people about one transition of an alarm: once, never lost, one message for one fact.
+Notify people of one transition of an alarm: once, never lost, one message for one fact.
 
-EventBridge and Lambda deliver at least once. A transition is remembered by the alarm, its
-contributor and its time after the message was sent: a crash in between repeats the message,
-and nothing is remembered that was not sent.
+EventBridge and Lambda deliver at least once. A transition is stored by the alarm, its contributor
+and its time after the message was sent: after a crash in between, the message is repeated, and a
+message that was not sent is never recorded as sent.
 
-Idle cores, what they cost and low utilization of a cluster are one fact. Of their alarms,
-the first to change claims the message of a quarter of an hour; one that changes to the same
-state within that time is covered as soon as that message was sent. In doubt a message is sent.
+Idle cores, their cost and low utilization of a cluster are one fact. Of these alarms, the first to
+change claims the message of a quarter of an hour; an alarm that changes to the same state within
+that time is covered once that message was sent. In doubt a message is sent.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Members
 
 REMEMBERED_S: Final = 14 * 24 * 3600
-"""As long as the dead-letter queue keeps an event that somebody may deliver again."""
+"""As long as the dead-letter queue keeps an event that an operator may redeliver."""
 
 WITHIN_MS: Final = 15 * 60_000
-"""Transitions nearer than this are one fact."""
+"""Transitions closer together than this are one fact."""
 
-EVIDENCE_TIMEOUT_S: Final = 20  # of the 60 that Lambda gives explain
+EVIDENCE_TIMEOUT_S: Final = 20  # of the 60 seconds of explain
 _EVIDENCE_POLL_S: Final = 1.0
-_TRIES: Final = 2  # to claim: after a refused put the second read finds whose claim it is
-_CHAT: Final = " chat"  # behind the identity under which a message to the chat is remembered
+_TRIES: Final = 2  # to claim: after a rejected put, the second read finds the holder of the claim
+_CHAT: Final = " chat"  # suffix of the identity under which a message to the chat is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Notification:
     The outcome of one transition.
 
     Attributes:
-        outcome: `sent`; `joined`, the message about another alarm covers it; `repeated`,
-            it was sent before; `dropped`, it is no news; `kept`, there is no topic.
+        outcome: `sent`; `joined` if the message about another alarm covers it; `repeated` if it was
+            sent before; `dropped` if it is not news; `kept` if there is no topic.
 
         message: The message, if one was written.
 
-        trouble: What failed without stopping the message; empty when nothing did.
+        trouble: A failure that did not stop the message; empty if there was none.
     """
 
     outcome: Literal["sent", "joined", "repeated", "dropped", "kept"]
@@ -71,10 +71,10 @@ class Notification:
 
 def is_news(transition: Transition) -> bool:
     """
-    Whether people want to know: every alarm and its end, also an end without data.
+    Return True for every alarm and its end, including an end without data.
 
-    A new alarm starts without data, and data that come back were no alarm: neither is news.
-    A contributor that is OK has been in ALARM; its event does not say so.
+    A new alarm starts without data, and data that return were no alarm: neither is news. A
+    contributor that is OK has been in ALARM; its event does not show it.
     """
     return transition.state == "ALARM" or transition.before in {"ALARM", None}
 
@@ -82,7 +82,7 @@ def is_news(transition: Transition) -> bool:
 def pauses(
     clock: Clock = time.monotonic, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[None]:
-    """Yield now, and every second for as long as a message is waited for."""
+    """Yield now, and every second while a message is awaited."""
     until_s = clock() + EVIDENCE_TIMEOUT_S
     yield
     while clock() < until_s:
@@ -103,9 +103,8 @@ def notify(
     """
     Send a message about *transition* to the topics of *environment*, and print it as a line.
 
-    A table that fails makes a message shorter, or one that is sent twice. A topic that
-    refuses does not keep the message from the other. *looks* paces the wait for a message
-    about another alarm.
+    If the table fails, the message is shorter, or is sent twice. A topic that rejects the message
+    does not keep it from the other topic. *looks* paces the wait for a message about another alarm.
 
     Raises:
         TopicError: If a topic refused; the invocation must be repeated.
@@ -121,7 +120,8 @@ def notify(
     evidence = Evidence(
         find_subject(transition.metrics), transition.region, idle_after, trouble=unread
     )
-    if not trouble:  # a table that has just failed is not asked again: the message has the time
+    # a table that has just failed is not asked again: the time is left for the message
+    if not trouble:
         evidence = gather_evidence(evidence, transition.cluster, table, now_s)
     explanation = explain_transition(transition, evidence, environment)
     expires_s = int(now_s) + REMEMBERED_S
@@ -147,7 +147,7 @@ def notify(
 
 
 def _due(marks: list[str], transition: Transition, table: Table) -> tuple[list[str], str]:
-    """Those of *marks* that have no message yet, all when the table fails; and why it failed."""
+    """Return the *marks* without a message, all of them if the table fails; and the failure."""
     try:
         return [mark for mark in marks if not table.was_notified(transition.identity + mark)], ""
     except TableError as error:
@@ -155,7 +155,7 @@ def _due(marks: list[str], transition: Transition, table: Table) -> tuple[list[s
 
 
 def _remember(identity: str, table: Table, expires_s: int) -> str:
-    """Why the table could not remember the message; empty when it did."""
+    """Store that the message was sent. Return why the table could not; otherwise empty."""
     try:
         table.put_notified(identity, expires_s)
     except TableError as error:
@@ -165,9 +165,9 @@ def _remember(identity: str, table: Table, expires_s: int) -> str:
 
 def message_line(explanation: Explanation, now_s: float) -> str:
     """
-    *explanation*, sent at *now_s*, as a log line of Kind `message`; what is unknown has no member.
+    Return *explanation*, sent at *now_s*, as a log line of Kind `message`.
 
-    It is printed, never logged: a logger would wrap it.
+    An unknown value has no member. The line is printed, never logged: a logger would wrap it.
     """
     subject = explanation.evidence.subject
     members: Members = {
@@ -195,10 +195,10 @@ def topics_covered(
     looks: Callable[[], Iterator[None]],
 ) -> tuple[Sequence[str], str]:
     """
-    The topics that already have the message about another alarm, and what failed.
+    Return the topics that already have the message about another alarm, and the failure.
 
-    *marks* stand behind the identities under which messages to the topics are remembered.
-    A message without the cluster's numbers covers nothing, so it claims nothing.
+    *marks* are suffixes of the identities under which messages to the topics are stored. A message
+    without the cluster's numbers covers no other, so it claims nothing.
     """
     evidence = explanation.evidence
     covered = list[str]()
@@ -216,9 +216,9 @@ def topics_covered(
 
 
 def _claimer(transition: Transition, table: Table, expires_s: int) -> str:
-    """The identity of the transition whose message covers *transition*; empty for its own."""
-    # A muted message does not reach who filters by Muted, so it covers only muted ones. An
-    # alarm that fires after another one was over is news: one claim for all states, not one each.
+    """Return the transition whose message covers *transition*; empty for its own."""
+    # Subscribers that filter by Muted do not get a muted message, so it covers only muted ones. An
+    # alarm that fires after another one ended is news: one claim for all states, not one each.
     group = json.dumps([transition.cluster, bool(transition.muted_by)])
     own = Claim(transition.identity, transition.shown_state, round(1000 * transition.at_s))
     for _ in range(_TRIES):

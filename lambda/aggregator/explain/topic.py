@@ -1,5 +1,5 @@
 """
-A message as SNS takes it for the subscribers of a topic, and the call that sends it.
+A message in the form of SNS for the subscribers of a topic, and the call that sends it.
 
 Fields and limits: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 """
@@ -19,9 +19,9 @@ from neuron_words.name_words import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_SUBJECT_CHARS: Final = 99  # SNS: less than 100
+MAX_SUBJECT_CHARS: Final = 99  # SNS: under 100
 MAX_TEAMS: Final = 4
-"""Of a message: those of the owners that it names first. SNS compares 256 characters."""
+"""Teams of a message: those of the owners that it names first. SNS compares 256 characters."""
 
 _DROPPING: Final = str.maketrans(dict.fromkeys('"\\', "?"))
 
@@ -29,22 +29,22 @@ Attributes = Mapping[str, "str | tuple[str, ...]"]
 
 
 class TopicError(Exception):
-    """The topic did not take a message; the invocation must be repeated."""
+    """The topic did not accept a message; the invocation must be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicMessage:
     """
-    What is published to one topic.
+    A message for one topic.
 
     Attributes:
         body: The message.
 
-        attributes: What a subscription may filter by; of several values any may match.
+        attributes: Attributes for subscription filters; of several values any may match.
 
-        subject: Of mails; empty for readers that show none.
+        subject: The subject of mails; empty for readers that show none.
 
-        is_by_protocol: Whether *body* is JSON with a form for each protocol.
+        is_by_protocol: True if *body* is JSON with a form for each protocol.
     """
 
     body: str
@@ -54,7 +54,7 @@ class TopicMessage:
 
 
 def ascii_only(text: str, longest: int) -> str:
-    """*text* on one line of at most *longest* ASCII characters."""
+    """Return *text* on one line of at most *longest* ASCII characters."""
     return printable(text.encode("ascii", "replace").decode(), longest)
 
 
@@ -67,9 +67,9 @@ def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
 
 def attribute_value(value: str | tuple[str, ...]) -> dict[str, str]:
     """
-    Return *value* as SNS takes it, with `?` in place of quotes and backslashes.
+    Return *value* in the form of SNS, with `?` in place of quotes and backslashes.
 
-    A subscription with a filter does not get a message with such an attribute.
+    A subscription with a filter does not get a message with such characters in the attribute.
     """
     if isinstance(value, str):
         return {"DataType": "String", "StringValue": value.translate(_DROPPING)}
@@ -106,5 +106,5 @@ def publish_message(topic_arn: str, message: TopicMessage) -> None:
 
 @cache
 def sns_client() -> Any:  # noqa: ANN401  # boto3 publishes no types
-    """The client, made once."""
+    """Return the client, which is created once."""
     return aws.client("sns")

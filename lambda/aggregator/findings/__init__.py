@@ -1,1 +1,1 @@
-"""What programs can act on: findings that open, worsen and close, each step one event."""
+"""Findings for programs: they open, worsen and close, and each step is one event."""

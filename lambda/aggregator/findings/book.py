@@ -1,12 +1,10 @@
 """
-What is open, as one run of close keeps it: read once, changed by minutes, written, sent.
+Open findings during one run of close: read once, changed by minutes, written, sent.
 
-Minutes are taken in in their order: one that closed before an earlier one is read again
-after that, because its records are the stored truth. What a late record adds to a minute
-that was taken in is faults, and nothing else.
-
-A step is written before its event is sent: what was sent is true whatever crashes. Each item
-is written only over the one that was read, so of two runs at once one stops.
+Minutes are folded in order: a minute that closed before an earlier one is read again after it,
+because its records are the stored truth. A late record adds only faults to a minute that was
+folded. A step is written before its event is sent: every sent event is true, whatever crashes. Each
+item is written only over the one that was read, so one of two simultaneous runs stops.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class NoFindings:
     The findings of a stack without an event bus: no finding is read, kept or sent.
 
     Attributes:
-        minute: The newest minute that was taken in while there was a bus.
+        minute: The newest minute that was folded while there was a bus.
 
         untaken: No minute waits for findings.
 
@@ -73,24 +71,24 @@ class NoFindings:
 @dataclass(slots=True)
 class FindingsBook:
     """
-    Of one run.
+    The open findings of one run of close.
 
     Attributes:
-        table: Where it is kept.
+        table: The stack's table.
 
-        rules: What counts as idle, how long owners are remembered.
+        rules: Which cores count as idle, and how long owners are remembered.
 
-        prices: What a core costs.
+        prices: The price of a core.
 
-        outlet: Where findings go.
+        outlet: The destination of finding events.
 
-        minute: The newest minute that was taken in.
+        minute: The newest folded minute.
 
-        untaken: Those to take in: the open ones, and those that closed early.
+        untaken: Minutes to fold: open minutes, and minutes that closed early.
 
         faults_from: The first minute that late records may still be added to.
 
-        waiting: Steps of instances that found no room, and items that are too large.
+        waiting: Steps of instances without room, and items that are too large.
     """
 
     table: Table
@@ -105,7 +103,7 @@ class FindingsBook:
     _clusters: OwnerFindings = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read what is open."""
+        """Read the open findings."""
         self._items = self.table.read_findings()
         states = {
             place.removeprefix(CLUSTER_PLACE): FindingsState.unpacked(item.payload)
@@ -115,7 +113,7 @@ class FindingsBook:
         self._clusters = OwnerFindings(states, self.rules, self.outlet.groups)
 
     def bucket_findings(self, buckets: Iterable[int]) -> InstanceFindings:
-        """What is open of *buckets*."""
+        """Return the open findings of *buckets*."""
         states = {}
         for bucket in buckets:
             item = self._items.get(_place(bucket))
@@ -124,7 +122,7 @@ class FindingsBook:
         return InstanceFindings(states, self.rules, self.prices, self.outlet.groups)
 
     def takes_in(self, minute: int) -> bool:
-        """Return True if no earlier minute must be taken in before *minute*."""
+        """Return True if no earlier minute must be folded before *minute*."""
         return minute <= min(self.untaken, default=minute)
 
     def take_in_minute(
@@ -135,9 +133,9 @@ class FindingsBook:
         steps_waiting: int,
     ) -> None:
         """
-        Step the owners of *clusters* once *minute* was published and no earlier one is untaken.
+        Step the owners of *clusters* after *minute* and all earlier minutes were published.
 
-        *steps_waiting* of its instances found no room.
+        *steps_waiting* steps of its instances found no room.
         """
         self.waiting += steps_waiting
         if minute > self.minute:
@@ -147,11 +145,11 @@ class FindingsBook:
 
     @property
     def steps_waiting(self) -> int:
-        """Steps that found no room."""
+        """The number of steps without room."""
         return self.waiting + self._clusters.waiting
 
     def write_findings(self, buckets: Iterable[tuple[int, int, bytes]]) -> bool:
-        """Write the *buckets* and clusters that changed; False when somebody else did."""
+        """Write the changed *buckets* and clusters. Return False if another run wrote them."""
         changed = [
             (f"{CLUSTER_PLACE}{cluster}", due, payload)
             for cluster, due, payload in self._clusters.packed_clusters()
@@ -160,7 +158,7 @@ class FindingsBook:
         return all(self._write(place, due, payload) for place, due, payload in changed)
 
     def _write(self, place: str, due: int, payload: bytes) -> bool:
-        if len(payload) > MAX_BUCKET_BYTES:  # rather no findings of a minute than no progress
+        if len(payload) > MAX_BUCKET_BYTES:  # Drop oversized findings rather than block close.
             self.waiting += 1
             return True
         before = self._items.get(place)
@@ -169,7 +167,7 @@ class FindingsBook:
         return self.table.write_findings(place, item, self._expires_s)
 
     def send_events(self, has_time: Callable[[], bool]) -> int:
-        """Send what is due, the oldest first; how many events the bus did not take."""
+        """Send due events, the oldest first. Return the number that the bus did not accept."""
         return send_due(self.outlet, self.table, self._items, self._expires_s, has_time)
 
     @property

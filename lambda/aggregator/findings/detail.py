@@ -1,8 +1,8 @@
 """
-A step as the members of its event, which `neuron_accounts/finding.schema.json` describes.
+The members of a step's event, as `neuron_accounts/finding.schema.json` describes them.
 
-Shares know one instance, the whole cluster is known once they are merged: what
-`RollupFacts` holds is added then.
+A share knows one instance; the whole cluster is known only after the shares are merged, and its
+`RollupFacts` are added then.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ FactsOf: TypeAlias = "Mapping[str, RollupFacts]"
 
 MAX_OWNERS_IN_EVENT: Final = 8  # named in an event
 MAX_EVENT_CHARS: Final = 3_000
-"""Of an event that names owners: some of them hold hundreds of scattered cores."""
+"""The most characters of an event with owners: some of them hold hundreds of scattered cores."""
 
 _EVIDENCE_BEFORE_S: Final = 10 * MINUTE_S
 _LONGEST_EVIDENCE_S: Final = 24 * 3600
@@ -77,12 +77,12 @@ class RollupFacts:
     The rollup that a finding came from.
 
     Attributes:
-        rollup_id: The name of its last publication; None without a rollup.
+        rollup_id: The ID of its last publication; None without a rollup.
 
-        coverage_percent: How much of the cluster reported; None when nobody was there.
+        coverage_percent: The share of the cluster that reported; None if no instance was present.
 
-        awaited: Owners of idle instances who are not fully idle in the cluster, and whether
-            it is known that they work there, or siblings of theirs do.
+        awaited: Owners of idle instances that are not fully idle in the cluster; True if they, or
+            their siblings, are known to work there.
     """
 
     rollup_id: str | None = None
@@ -90,19 +90,19 @@ class RollupFacts:
     awaited: Mapping[str, bool] = field(default_factory=dict)
 
     def members(self) -> Detail:
-        """What an event says of it."""
+        """Return the event's members about the rollup."""
         coverage = {"CoveragePercent": self.coverage_percent}
         return present_members({"RollupId": self.rollup_id, **coverage})
 
 
 NO_ROLLUP_FACTS: Final = RollupFacts()
-"""The facts of a cluster that has no rollup any more."""
+"""The facts of a cluster that no longer has a rollup."""
 
 
 def instance_members(
     instance: InstanceMinute, kind: str, prices: Prices, rules: Rules, awaited: Collection[str]
 ) -> Detail:
-    """What its minute says of an instance; owners who are *awaited* are not fully idle."""
+    """Return an event's members about an instance; *awaited* owners are not fully idle."""
     record = instance.record
     state = record.core_state
     cores = len(record.core_state)
@@ -148,7 +148,7 @@ def instance_members(
 def owner_members(
     key: FindingKey, did: OwnerMinute, idle: OwnerTime | None, minutes: int, rules: Rules
 ) -> Detail:
-    """What an owner holds in a cluster, how much of it works, and what is *idle*, for *minutes*."""
+    """Return an event's members about an owner: allocated, busy and *idle* cores, *minutes*."""
     detail: Detail = {
         "AllocatedCores": round(did.allocated / MICRO, 6),
         "BusyCores": round(did.busy / MICRO, 6),
@@ -166,7 +166,7 @@ def owner_members(
 def event_of(
     key: FindingKey, step: FindingStep, minute: int, members: Detail, groups: StackLogGroups
 ) -> Detail:
-    """The event of *step*: what each has, *members*, and the query that shows the evidence."""
+    """Return the event of *step*: the common members, *members*, and the evidence query."""
     detail: Detail = {
         "Schema": VERSION,
         "Id": finding_id(key, step.after.opened),
@@ -183,7 +183,7 @@ def event_of(
     }
     detail = present_members({**detail, **members})
     if step.change == CLOSED:
-        detail.pop("HeldBackBy", None)  # nobody stops what works again
+        detail.pop("HeldBackBy", None)  # an instance that works again is not stopped
     elif "HeldBackBy" in detail and detail.get("CoveragePercent", 0.0) < LEAST_COVERAGE_PERCENT:
         detail["HeldBackBy"] = [*detail["HeldBackBy"], "coverage"]
     detail["Query"] = _query(detail, step.after.since, minute, groups)
@@ -222,7 +222,7 @@ def _held_back_by(
     """
     Return the guards of `neuron-emf findings` that its own minute fails.
 
-    Not known here: whether half the cluster turned idle at once, and guards of the account.
+    This does not know whether half the cluster turned idle at once, or the guards of the account.
     """
     record = instance.record
     host_vcpus = _host_vcpus(record)
@@ -242,7 +242,7 @@ def _held_back_by(
 
 
 def _host_vcpus(record: MinuteRecord) -> float | None:
-    """How many vCPUs of the host worked; None where that is not known."""
+    """Return the number of busy vCPUs of the host; None if unknown."""
     percent = record.number("HostCpuPercent")
     made = INSTANCE_TYPES.get(record.instance_type or "")
     vcpus = None if made is None else made.vcpus
@@ -250,7 +250,7 @@ def _host_vcpus(record: MinuteRecord) -> float | None:
 
 
 def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
-    """Who has cores of the instance, the most cores first."""
+    """Return the owners of the instance's cores, most cores first."""
     named = [
         (party.name, party.team, party.cores, party.reserved if isinstance(party, Owner) else "")
         for party in record.owners or record.holders

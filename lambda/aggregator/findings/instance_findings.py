@@ -1,9 +1,9 @@
 """
-The findings of instances, of the buckets that one process reads.
+The findings of instances, for the buckets that one process reads.
 
-What a minute makes of them is a draft until it has been published: a minute that
-turned out not to be whole, or that nobody could publish, changes nothing. A minute that
-is read again, since late records came, adds the faults that no event has reported.
+The effect of a minute is a draft until the minute has been published: a minute that turned out to
+be incomplete, or that could not be published, changes nothing. A minute that is read again because
+of late records adds the faults that no event has reported.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 MAX_DUE: Final = 100
-"""Events that may wait in one item; a step for which there is no room waits itself."""
+"""Events that may wait in one item; a step without room waits itself."""
 
 MAX_OPEN_CHARS: Final = 250_000
-"""Of the text of the findings of one item: 5,000 of EC2's instances, 160,000 in all buckets."""
+"""Characters of the findings of one item: 5,000 instances of EC2, 160,000 in all buckets."""
 
-_NUMBERS_CHARS: Final = 40  # of a finding, beside its names
+_NUMBERS_CHARS: Final = 40  # of a finding, in addition to its names
 
 _FAULT_MEMBERS: Final = LARGER["HardwareErrors"]
 
@@ -58,24 +58,24 @@ _FAULT_MEMBERS: Final = LARGER["HardwareErrors"]
 @dataclass(slots=True)
 class _Draft:
     step: FindingStep
-    found: InstanceMinute | SilentInstance | None  # what its event says beside the step
-    has_room: bool  # for its event; False also where there is nothing to tell
-    faults: int = 0  # of the minute, where the step tells some of them
+    found: InstanceMinute | SilentInstance | None  # content of the event besides the step
+    has_room: bool  # for its event; False also if there is no event
+    faults: int = 0  # faults of the minute that the step reports
 
 
 @dataclass(slots=True)
 class InstanceFindings:
     """
-    What is open in some buckets.
+    The open findings of some buckets.
 
     Attributes:
-        states: By bucket.
+        states: The state by bucket.
 
-        rules: What counts as idle.
+        rules: Which cores count as idle.
 
-        prices: What a core costs.
+        prices: The price of a core.
 
-        groups: Where the evidence is.
+        groups: The log groups of the evidence.
     """
 
     states: Mapping[int, FindingsState]
@@ -93,7 +93,7 @@ class InstanceFindings:
     _chars: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Remember which instances have any."""
+        """Remember which instances have findings."""
         for bucket, state in self.states.items():
             self._chars[bucket] = sum(_chars(key.subject) for key in state.findings) + sum(
                 _chars(instance_id) * len(minutes)
@@ -104,9 +104,9 @@ class InstanceFindings:
 
     def begin_minute(self, minute: int, taken_in: int) -> None:
         """
-        Draft *minute*, and forget what was drafted before.
+        Start a draft of *minute*, and discard the draft before it.
 
-        The minutes up to *taken_in* were taken in: one of them has only its faults looked at.
+        Minutes up to *taken_in* were folded: only faults of such a minute are read.
         """
         self._minute = minute
         self._taken_in = taken_in
@@ -116,7 +116,7 @@ class InstanceFindings:
         self._seen = set()
 
     def draft_instance(self, found: InstanceMinute) -> None:
-        """Draft what the minute of an instance makes of its findings."""
+        """Draft the effect of an instance's minute on its findings."""
         record = found.record
         faults = round(max(record.number(member) or 0 for member in _FAULT_MEMBERS))
         if faults:
@@ -124,7 +124,7 @@ class InstanceFindings:
         if self._minute <= self._taken_in:
             return
         idle_minutes = None
-        if not found.in_other_clusters:  # another emitter tells another story of the instance
+        if not found.in_other_clusters:  # another emitter reports differently about the instance
             idle_minutes = fully_idle_minutes(record, self.rules.idle_after_minutes)
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
@@ -155,7 +155,7 @@ class InstanceFindings:
         key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
         before = state.findings.get(key)
         if before and before.stepped >= self._minute and instance not in state.faults:
-            return  # an earlier version reported it, and did not keep of which minutes
+            return  # an earlier version reported the faults without storing their minutes
         step = step_faults(before, faults - reported, self._minute, self._newest(state))
         self._draft(key, step, found, faults)
 
@@ -167,8 +167,8 @@ class InstanceFindings:
         """
         Draft the instances without a record, after `draft_instance` had all others.
 
-        *presence_of* a cluster's instance in a minute is `live`, `silent` or `gone`, and for how
-        many minutes it has been absent.
+        *presence_of* returns `live`, `silent` or `gone` for a cluster's instance in a minute, and
+        its minutes of absence.
         """
         for cluster, instances in silent.items():
             for instance in instances:
@@ -185,16 +185,16 @@ class InstanceFindings:
                 reason = CLOSED_BY_REPORT if presence == "live" else CLOSED_AS_GONE
                 if key.kind == SILENT_INSTANCE:
                     ends = presence != "silent"
-                else:  # who restarts shuts down cleanly as well, and is back in a moment
+                else:  # an instance that restarts also shuts down cleanly, and returns soon
                     ends = presence == "gone" and absent_minutes > self.rules.silent_after_minutes
                 if ends:
                     self._draft(key, close_finding(finding, self._minute, reason))
 
     def keep_drafts(self, facts: FactsOf) -> int:
         """
-        Apply what was drafted, now that the minute was published.
+        Apply the draft, now that the minute was published.
 
-        Returns how many steps must wait, because too much waits already.
+        Return the number of steps that must wait, because too many wait already.
         """
         others = self._drafts
         self._drafts = {}
@@ -241,9 +241,9 @@ class InstanceFindings:
         awaited: Mapping[str, bool],
     ) -> None:
         """
-        What the cluster makes of an instance that did nothing for *idle_minutes*.
+        Draft the effect of the cluster on an instance that was idle for *idle_minutes*.
 
-        One whose owners work elsewhere waits for them, and that is work.
+        An instance whose owners work elsewhere waits for them, and that counts as work.
         """
         record = found.record
         owners = [owner for owner in cores_by_owner(record) if owner in awaited]
@@ -273,19 +273,19 @@ class InstanceFindings:
         self._changed.add(bucket)
 
     def packed_buckets(self) -> Iterator[tuple[int, int, bytes]]:
-        """The buckets that changed: how many events are due in each, and its state."""
+        """Yield the changed buckets: the number of due events in each, and its state."""
         for bucket in sorted(self._changed):
             state = self.states[bucket]
             yield bucket, len(state.due), state.packed()
 
     def _state(self, bucket: int) -> FindingsState | None:
-        """The state of *bucket*; None where the minute has been seen already."""
+        """Return the state of *bucket*; None if the minute has been folded already."""
         state = self.states[bucket]
-        # A bucket that this minute changed keeps it: what was written is not drafted again.
+        # A bucket that this minute changed keeps it: a written step is not drafted again.
         return state if self._minute > state.minute else None
 
     def _newest(self, state: FindingsState) -> int:
-        """The newest minute that is known of a bucket with that *state*."""
+        """Return the newest minute that is known for a bucket with that *state*."""
         return max(self._minute, self._taken_in, state.minute)
 
     def _draft(
@@ -295,7 +295,7 @@ class InstanceFindings:
         found: InstanceMinute | SilentInstance | None = None,
         faults: int = 0,
     ) -> None:
-        """Draft *step* of a finding, if there is a step."""
+        """Draft *step* of a finding, if there is one."""
         if step is None:
             return
         bucket = bucket_of(key.subject)
@@ -307,9 +307,9 @@ class InstanceFindings:
 
 def fully_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
     """
-    For how long every core of an instance is idle and nothing known to execute, at least so long.
+    Return the minutes for which every core of an instance is idle and no execution is known.
 
-    None where that is not so, or a core is unknown.
+    None if it is less than *after_minutes*, or a core is unknown.
     """
     state = record.core_state
     if not state or BUSY_STATE in state or UNKNOWN_STATE in state:

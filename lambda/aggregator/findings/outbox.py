@@ -1,9 +1,9 @@
 """
-The events that are due: sent to EventBridge oldest first, struck out once the bus has taken them.
+Due events: sent to EventBridge oldest first, and removed once the bus has accepted them.
 
-The last step of a run, so that no bus holds a rollup back. What is not taken
-stays due, and the next run sends it again; a crash before it is struck out makes a
-copy with the same id and step. Limits are EventBridge's own:
+This is the last step of a run, so that a bus never delays a rollup. A rejected event stays due, and
+the next run sends it again; a crash before its removal makes a copy with the same ID and step.
+Limits are EventBridge's own:
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
 """
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from neuron_accounts.findings import Detail
 
 
-MAX_EVENTS_IN_CALL: Final = 10  # of one PutEvents
+MAX_EVENTS_IN_CALL: Final = 10  # in one PutEvents
 
 
 @dataclass(frozen=True, slots=True)
 class StackLogGroups:
     """
-    The log groups that queries read.
+    The log groups that evidence queries read.
 
     Attributes:
-        records: What the emitters write.
+        records: The log group of the emitters.
 
-        rollups: What close prints.
+        rollups: The log group of close.
     """
 
     records: str
@@ -50,16 +50,16 @@ class EventBus:
     One event bus.
 
     Attributes:
-        name: Of the bus, in this account and region.
+        name: The bus's name, in this account and Region.
 
-        client: Of EventBridge.
+        client: The EventBridge client.
     """
 
     name: str
     client: Any
 
     def put(self, details: Sequence[Detail]) -> list[bool]:
-        """Return the accepted ones of *details*, at most MAX_EVENTS_IN_CALL."""
+        """Put *details*, at most MAX_EVENTS_IN_CALL. Return True for each accepted one."""
         entries = [
             {
                 "EventBusName": self.name,
@@ -78,20 +78,20 @@ class EventBus:
 
 
 MAX_SENT: Final = 200
-"""Events of one run."""
+"""The most events of one run."""
 
-Place = str  # of an item in the partition of findings
+Place = str  # the key of an item in the partition of findings
 
 
 @dataclass(frozen=True, slots=True)
 class FindingsOutlet:
     """
-    Where findings go.
+    The destination of finding events.
 
     Attributes:
-        put: Puts a few events on the bus; which of them were taken.
+        put: Puts some events on the bus; returns True for each accepted one.
 
-        groups: Where the evidence is.
+        groups: The log groups of the evidence.
     """
 
     put: Callable[[Sequence[Detail]], list[bool]]
@@ -106,9 +106,9 @@ def send_due(
     has_time: Callable[[], bool],
 ) -> int:
     """
-    Send what is due in *items*, as they are in *table*, at most `MAX_SENT`.
+    Send due events in *items*, the items in *table*, at most `MAX_SENT`.
 
-    Begins a call while it *has_time*; returns how many events the bus did not take.
+    It begins a call while it *has_time*. Return the number of events that the bus did not accept.
     """
     states = {
         place: FindingsState.unpacked(item.payload) for place, item in items.items() if item.due
@@ -117,7 +117,7 @@ def send_due(
     for place, state in states.items():
         minutes = accumulate((detail["Minute"] for detail in state.due), max)
         due += [(minute, place, number) for number, minute in enumerate(minutes)]
-    # Of one item they stay in the order of their steps: a late minute comes after newer ones.
+    # Events of one item stay in the order of their steps: a late minute comes after newer ones.
     due.sort(key=itemgetter(0))
     taken: dict[Place, set[int]] = {}
     failed = 0
@@ -137,6 +137,6 @@ def send_due(
         item = items[place]
         state.due = [step for number, step in enumerate(state.due) if number not in numbers]
         after = FindingsItem(item.version + 1, len(state.due), state.packed())
-        # Where another run has written since, it sends the same events once more.
+        # If another run has written since, it sends the same events once more.
         table.write_findings(place, after, expires_s)
     return failed

@@ -1,5 +1,5 @@
 """
-The findings of owners, which are known once the shares of a minute are merged.
+The findings of owners, which are known after the shares of a minute are merged.
 
 Their state is one item for each cluster.
 """
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 
 MAX_OPEN_OWNERS: Final = 200
-"""Owners of one cluster with a finding; those that hold most cost come first."""
+"""Owners of one cluster with a finding; those with the highest cost come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ClusterMinute:
-    # One minute of a cluster: its facts, `NO_ROLLUP_FACTS` if it has no rollup any more, and
+    # One minute of a cluster: its facts, `NO_ROLLUP_FACTS` if it no longer has a rollup, and
     # *idle*, the owners with idle cores; None if they are too many.
     cluster: str
     minute: int
@@ -58,16 +58,16 @@ class _ClusterMinute:
 @dataclass(slots=True)
 class OwnerFindings:
     """
-    What is open of the owners of all clusters.
+    The open findings of owners in all clusters.
 
     Attributes:
-        states: By cluster; one without a finding has none.
+        states: The state by cluster; a cluster without a finding has none.
 
         rules: How long owners are remembered, and their teams.
 
-        groups: Where the evidence is.
+        groups: The log groups of the evidence.
 
-        waiting: Steps of owners that found no room.
+        waiting: Steps of owners without room.
     """
 
     states: dict[str, FindingsState]
@@ -82,7 +82,7 @@ class OwnerFindings:
         clusters: Mapping[str, RollupInProgress],
         facts: FactsOf,
     ) -> None:
-        """*minute* was published: what it makes of the owners of *clusters*."""
+        """Step the owners of *clusters* after *minute* was published."""
         for cluster in sorted({*clusters, *self.states}):
             state = self.states.get(cluster) or FindingsState()
             if minute > state.minute:
@@ -104,9 +104,9 @@ class OwnerFindings:
             if key.kind != IDLE_OWNER
         }
         if of_minute.idle is None:
-            return found  # too many to say of one that it holds nothing idle
+            return found  # too many owners to know that one has no idle core
         room = MAX_OPEN_OWNERS - len(state.findings)
-        # Those that are idle first, most cost first, then those that have a finding.
+        # Idle owners first, highest cost first, then owners with a finding.
         for owner in dict.fromkeys([*of_minute.idle, *[key.subject for key in state.findings]]):
             key = FindingKey(of_minute.cluster, IDLE_OWNER, owner)
             before = state.findings.get(key)
@@ -145,7 +145,7 @@ class OwnerFindings:
         state: FindingsState,
         owners: _OwnerSteps,
     ) -> None:
-        """Take the steps in."""
+        """Apply the steps."""
         if not owners:
             return
         cluster = of_minute.cluster
@@ -167,7 +167,7 @@ class OwnerFindings:
                 state.findings[key] = step.after
 
     def _members(self, key: FindingKey, step: FindingStep, of_minute: _ClusterMinute) -> Detail:
-        """What its minute says of the owner of a finding."""
+        """Return an event's members about the owner of a finding."""
         did = of_minute.seen.by_owner.get(key.subject)
         if did is None:
             return {}
@@ -177,7 +177,7 @@ class OwnerFindings:
         )
 
     def packed_clusters(self) -> Iterator[tuple[str, int, bytes]]:
-        """The clusters that changed: how many events are due in each, and its state."""
+        """Yield the changed clusters: the number of due events in each, and its state."""
         for cluster in sorted(self._changed):
             state = self.states[cluster]
             yield cluster, len(state.due), state.packed()

@@ -1,7 +1,7 @@
 """
-What a minute makes of a finding.
+Compute how one minute changes a finding.
 
-Pure. What is unknown of a minute neither opens nor closes anything.
+Pure. An unknown value in a minute neither opens nor closes a finding.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from neuron_accounts.findings import Change
 
 WORKING_MINUTES: Final = 3
-"""Known minutes with work that close an idle finding, unless it held again in between."""
+"""Known minutes with work that close an idle finding, unless the condition holds again between."""
 
 DOUBLINGS: Final = 8
-"""Steps at which the idle time has doubled; after them there is one each day."""
+"""Steps at which the idle time has doubled; after them there is one step each day."""
 
 QUIET_MINUTES: Final = DAY_MINUTES
-"""Minutes without a further one after which a fault is closed."""
+"""Minutes without a further fault after which a fault is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingStep:
     """
-    What becomes of one finding.
+    The next step of one finding.
 
     Attributes:
-        after: As it is from now on; what closed is as it was last.
+        after: The finding after the step; a closed one as it was last.
 
-        change: What to tell of it; None when nothing.
+        change: The change to report; None if there is none.
 
-        reason: Why it closed.
+        reason: The reason why it closed.
     """
 
     after: OpenFinding
@@ -52,7 +52,7 @@ class FindingStep:
 
 
 def level_of(idle_minutes: int, after_minutes: int) -> int:
-    """How often *idle_minutes* have doubled *after_minutes*, then how many days came on top."""
+    """Return how often *idle_minutes* doubled *after_minutes*, plus the days after that."""
     doublings = max(0, (idle_minutes // after_minutes).bit_length() - 1)
     if doublings < DOUBLINGS:
         return doublings
@@ -68,9 +68,10 @@ def step_idleness(
     worked: bool,
 ) -> FindingStep | None:
     """
-    What *minute* makes of idleness; None when nothing.
+    Return the step that *minute* makes of idleness; None if there is none.
 
-    *idle_minutes* is None where it does not hold, or nobody knows. Who *worked* did so for sure.
+    *idle_minutes* is None if the condition does not hold or is unknown. *worked* is True only if
+    work is certain.
     """
     if idle_minutes is not None:
         level = level_of(idle_minutes, after_minutes)
@@ -95,7 +96,7 @@ def step_absence(
     """
     Return the step of an owner that has no core in the lines of *minute*.
 
-    If that *is_known* of it, it has none; else it may have cores that no line reports. After
+    If *is_known*, it has no core; otherwise it may have cores that no line reports. After
     *forget_minutes* it is forgotten.
     """
     after = replace(before, quiet=before.quiet + is_known, missed=before.missed + 1)
@@ -108,10 +109,10 @@ def step_faults(
     before: OpenFinding | None, count: int, minute: int, newest_minute: int
 ) -> FindingStep | None:
     """
-    What *count* faults in *minute*, of which no event was made yet, make of their finding.
+    Return the step that *count* unreported faults in *minute* make of their finding.
 
-    The newest minute that is known is *newest_minute*, later than *minute* where a late
-    record brought them: in it the finding opens, for in *minute* another may have.
+    *newest_minute* is the newest known minute, later than *minute* if a late record has the faults:
+    the finding opens in it, because another finding may have opened in *minute*.
     """
     if count > 0:
         if before is None:
@@ -127,12 +128,12 @@ def step_faults(
 
 
 def open_silence(last_minute: int, minute: int) -> FindingStep:
-    """An instance that last reported in *last_minute* is silent in *minute*."""
+    """Return the opening step of an instance that last reported in *last_minute*."""
     return FindingStep(OpenFinding(minute, last_minute + 1, 1, 0, minute), OPENED)
 
 
 def close_finding(before: OpenFinding, minute: int, reason: str) -> FindingStep:
-    """It closes in *minute*."""
+    """Return the closing step in *minute*."""
     return FindingStep(replace(before, step=before.step + 1, stepped=minute), CLOSED, reason)
 
 

@@ -1,4 +1,4 @@
-"""The emitters' lines into the table."""
+"""Ingest: store the emitters' lines in the table."""
 
 from aggregator.ingest.function import handler
 

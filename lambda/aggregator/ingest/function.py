@@ -1,14 +1,12 @@
 """
-Handler: the emitters' lines into the table, straight from CloudWatch Logs or out of Kinesis.
+Handler: store the emitters' lines from CloudWatch Logs or from Kinesis.
 
-CloudWatch Logs invokes asynchronously: an exception makes Lambda deliver the
-event again and, in the end, hand it to the failure destination. Kinesis is
-polled: an exception brings the whole batch again, a partial failure the records
-from the first one named on. Whatever can be read is stored at every attempt, so
-an unreadable record takes no other with it when Lambda gives it up. Storing a
-record twice is harmless. Memory is bounded whatever comes: a delivery that
-unpacks to too much is unreadable, and what a batch holds beyond what one
-invocation can take is named, to come again.
+CloudWatch Logs invokes asynchronously: an exception makes Lambda deliver the event again and, in
+the end, send it to the failure destination. Kinesis is polled: after an exception the whole batch
+comes again, after a partial failure the records from the first named one on. Every readable record
+is stored at every attempt, so an unreadable record loses no other when Lambda gives it up. Storing
+a record twice is harmless. Memory is limited in every case: a delivery that unpacks to too much is
+unreadable, and records of a batch beyond the limit of one invocation are named, to come again.
 """
 
 from __future__ import annotations
@@ -35,8 +33,7 @@ def handler(event: Members, context: LambdaContext) -> Members:  # noqa: ARG001
     """
     Store the minute records of one event.
 
-    Returns the counts of what became of them or, of a Kinesis batch, the
-    records to bring again.
+    Return the counts of the results or, for a Kinesis batch, the records to deliver again.
     """
     stack, table = runtime.stack()
     arrival = arrival_of(event)
@@ -59,13 +56,13 @@ def handler(event: Members, context: LambdaContext) -> Members:  # noqa: ARG001
             extra={"count": len(arrival.left), "reason": "enough_for_one_invocation"},
         )
     if sum(counts.values()) > counts["RecordsStored"]:
-        # A line of metrics for each delivery that is well would cost more than close does.
+        # A line of metrics for each good delivery would cost more than close does.
         publish_health(stack.stack_name, counts)
     return arrival.response if arrival.by_stream else dict(counts)
 
 
 def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], int]:
-    """The lines that may be read, and how many others are refused."""
+    """Return the lines that may be read, and the number of rejected ones."""
     lines: list[LogLine] = []
     rejected = 0
     for delivery in arrival.deliveries:
@@ -82,7 +79,8 @@ def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], int]
                     "log_group": delivery.log_group,
                 },
             )
-        # else: subscribed to the group it writes to, every line it prints would call it again
+        # otherwise, subscribed to its own log group, it would invoke itself with every line it
+        # prints
     return lines, rejected
 
 

@@ -1,8 +1,8 @@
 """
-Which log lines become records, and which are dropped and why.
+Decide which log lines become records, and which are dropped and why.
 
-One bad line costs itself only. Nothing here quotes a line: the log group it
-came from still has it, in the stream and under the event id that are named.
+An invalid line costs only itself. No text here quotes a line: its log group still has it, in the
+stream and under the event ID that are named.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from aggregator.storage.table import Table
 
 MAX_AHEAD_MINUTES: Final = 120
-"""CloudWatch Logs takes no event further in the future than two hours."""
+"""CloudWatch Logs accepts no event more than two hours in the future."""
 
 MAX_EVENT_IDS: Final = 5
 AHEAD: Final = "ahead_of_time"
 TOO_LATE: Final = "too_late"
-"""The two reasons beside those of `neuron_wire`."""
+"""The two reasons that `neuron_wire` does not have."""
 
 
 @dataclass(slots=True)
@@ -36,11 +36,11 @@ class Drop:
     The lines that were dropped for one reason.
 
     Attributes:
-        count: How many.
+        count: The number of lines.
 
-        event_ids: Of the first few.
+        event_ids: The IDs of the first few.
 
-        log_streams: Where these few are, each stream once.
+        log_streams: The streams of these few, each once.
     """
 
     count: int = 0
@@ -48,7 +48,7 @@ class Drop:
     log_streams: list[str] = field(default_factory=list)
 
     def count_line(self, line: LogLine) -> None:
-        """Count *line*, and note where it is while there are few."""
+        """Count *line*, and note its place if there are few."""
         self.count += 1
         if len(self.event_ids) < MAX_EVENT_IDS:
             self.event_ids.append(line.event_id)
@@ -59,7 +59,7 @@ class Drop:
 @dataclass(frozen=True, slots=True)
 class Intake:
     """
-    What became of the lines of one invocation.
+    The results for the lines of one invocation.
 
     Attributes:
         stored: Distinct records put into the table.
@@ -72,12 +72,12 @@ class Intake:
 
     @property
     def rejected(self) -> int:
-        """Lines dropped as unreadable."""
+        """The number of lines dropped as unreadable."""
         return sum(drop.count for reason, drop in self.dropped.items() if reason != TOO_LATE)
 
     @property
     def too_late(self) -> int:
-        """Records dropped because their minute is too old."""
+        """The number of records dropped because their minute is too old."""
         return self.dropped[TOO_LATE].count if TOO_LATE in self.dropped else 0
 
 
@@ -90,10 +90,10 @@ def take_in(
     in_packs: bool = False,
 ) -> Intake:
     """
-    Store the minute records among *lines*, each in an item of its own or *in_packs*.
+    Store the minute records among *lines*, each in its own item or *in_packs*.
 
-    Storing the same line again changes nothing, so a failure may be answered
-    by delivering everything once more.
+    Storing the same line again changes nothing, so after a failure everything may be delivered once
+    more.
 
     Raises:
         TableError: If a record could not be stored.
@@ -125,13 +125,13 @@ def take_in(
     try:
         table.put_records(items)
     finally:
-        # Also after a failure: what was stored must count even if no retry succeeds.
+        # Also after a failure: stored records must count even if no retry succeeds.
         _mark_late({minute for minute, _ in records}, table, late_minutes, now_s())
     return Intake(len(records), dropped)
 
 
 def _untimely(ahead_minutes: int, late_minutes: int) -> str:
-    """Why a record of a minute so far ahead of this one is dropped; empty when it is not."""
+    """Return the drop reason for a minute too far from now, or an empty string."""
     if ahead_minutes > MAX_AHEAD_MINUTES:
         return AHEAD
     return TOO_LATE if ahead_minutes < -late_minutes else ""
@@ -139,10 +139,10 @@ def _untimely(ahead_minutes: int, late_minutes: int) -> str:
 
 def _mark_late(minutes: Iterable[int], table: Table, late_minutes: int, now_s: float) -> None:
     """
-    Leave a marker on every minute that may have been closed without its record.
+    Put a marker on every minute that may have been closed without its record.
 
-    *now_s* was read after the records were stored: a minute that closes after
-    that moment is also read after it, and finds them.
+    *now_s* was read after the records were stored: a minute that closes later is also read later,
+    and finds them.
     """
     late = [minute for minute in minutes if now_s >= end_s(minute) + MARK_AFTER_S]
     if late:

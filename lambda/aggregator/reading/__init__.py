@@ -1,1 +1,1 @@
-"""The records of minutes, read again by whoever reduces them: close and settle."""
+"""Read the stored records of minutes again, for close and settle."""

@@ -1,20 +1,18 @@
 """
-The records of one bucket of a minute, and no more of them than close can hold.
+Read the records of one bucket of a minute, within the memory of close.
 
-Whoever may write to the log group may write any number of lines, in any name.
-Each record is looked at, and held only within these bounds, so that a flood
-costs time and not memory:
+Anyone who can write to the log group can write any number of lines, under any name. Each record is
+parsed, and kept only within these limits, so that a flood costs time and not memory:
 
-* of instances and clusters that the registry does not remember, as many as it
-  has room for; one that it remembers is never refused for them;
-* of one instance and minute, a few records of the largest kind;
-* of one bucket, some ten times what a fleet of 100,000 has in it, and beyond
-  that still one record of the largest instance there is from each.
+* instances and clusters that the registry does not remember: as many as it has room for; one
+  that it remembers is never rejected for them;
+* one instance and minute: a few records of the largest kind;
+* one bucket: about ten times the records of a fleet of 100,000, and beyond that still one
+  record of the largest possible instance from each.
 
-What is over a bound is left out of the minute and counted.
-
-The last record of an instance without telemetry is read from the minutes before: the table still
-has them, so only the minute of each is remembered.
+Records over a limit are left out of the minute and counted. The last record of an instance without
+telemetry is read from earlier minutes: the table still has them, so only the minute of each is
+remembered.
 """
 
 from __future__ import annotations
@@ -46,23 +44,23 @@ if TYPE_CHECKING:
 
 
 MAX_REFUSED_CLUSTERS: Final = 5
-"""Clusters named when records are refused."""
+"""Clusters named when records are rejected."""
 
 
 @dataclass(slots=True)
 class ReadingCounts:
     """
-    What was read of the records.
+    Counts of the records that were read.
 
     Attributes:
         records_read: Records read, counting every copy and every reading.
 
-        records_unreadable: Records dropped because they are none of ours.
+        records_unreadable: Records dropped because they are not ours.
 
-        records_refused: Records left out of their minute because they are over
-            a bound, counting every reading.
+        records_refused: Records left out of their minute because they exceed a limit, counting
+            every reading.
 
-        refused_clusters: The first few clusters that these name.
+        refused_clusters: The first few clusters of these.
     """
 
     records_read: int = stands_as("RecordsRead", 0)
@@ -71,14 +69,14 @@ class ReadingCounts:
     refused_clusters: list[str] = field(default_factory=list)
 
     def refuse(self, cluster: str, records: int = 1) -> None:
-        """Count *records* of *cluster* over a bound; name the cluster while there are few."""
+        """Count *records* of *cluster* over a limit; name the cluster if there are few."""
         self.records_refused += records
         named = self.refused_clusters
         if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:
             named.append(cluster)
 
     def fold_counts(self, other: ReadingCounts) -> None:
-        """Add what *other* counted."""
+        """Add the counts of *other*."""
         self.records_read += other.records_read
         self.records_unreadable += other.records_unreadable
         self.records_refused += other.records_refused
@@ -95,26 +93,26 @@ if TYPE_CHECKING:
 
 
 RECORD_WEIGHT: Final = 16
-"""What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""
+"""The weight of a record without its cores and holders; a core weighs 1, about 64 bytes."""
 
-_HOLDER_CHARS: Final = 64  # of the text of its holders, that weighs as much as a core
+_HOLDER_CHARS: Final = 64  # characters of its holders that weigh as much as a core
 MOST_OF_AN_INSTANCE: Final = 4 * MAX_CORES
-"""What the records of one instance and minute may weigh: some thirty of 128 cores."""
+"""The most weight of one instance and minute: about thirty records of 128 cores."""
 
 MOST_IN_A_BUCKET: Final = 4_000_000
 """
-What the records of a bucket may weigh while they are held at once: 256 MB. The
-bucket of 100,000 instances of 128 cores has 450,000.
+The most weight of a bucket's records in memory at once: 256 MB. The bucket of 100,000 instances of
+128 cores has 450,000.
 """
 
 FAIR_SHARE: Final = 160
-"""What each instance may weigh beyond that: one record of 128 cores, as many as the largest has."""
+"""The weight of each instance beyond that: one record of 128 cores, the most of any instance."""
 
 PAYLOADS_BETWEEN_LOOKS: Final = 64
-"""Payloads between two looks at the clock: a bucket alone may take longer than a run."""
+"""Payloads between two time checks: a bucket alone may take longer than a run."""
 
 BUCKETS_BETWEEN_LOOKS: Final = 8
-"""Buckets between two looks: a query that finds nothing takes some milliseconds."""
+"""Buckets between two time checks: a query without a result takes some milliseconds."""
 
 
 @dataclass(slots=True)
@@ -123,17 +121,17 @@ class BucketReader:
     Reads the buckets of one minute.
 
     Attributes:
-        table: Where the records are.
+        table: The table of the records.
 
-        registry: Which instances count.
+        registry: Decides which instances count.
 
-        outcome: Where it is counted what was read and what was left out.
+        outcome: The counts of read and omitted records.
 
-        check_time: Raises when the run must stop.
+        check_time: Raises an error if the run must stop.
 
         minute: The minute.
 
-        published: The clusters that were published in it; None before somebody asks.
+        published: The clusters that were published in it; None until it is needed.
 
         instances: The instances to read; None reads all of them.
     """
@@ -149,7 +147,7 @@ class BucketReader:
     def read_buckets(
         self, buckets: Iterable[int], occupied: Container[int]
     ) -> Iterator[tuple[int, RecordsOf]]:
-        """Those of *buckets* with records that count, as `read_bucket`, and the *occupied* ones."""
+        """Yield those of *buckets* that have records that count, and the *occupied* ones."""
         for number, bucket in enumerate(buckets):
             if number % BUCKETS_BETWEEN_LOOKS == 0:
                 self.check_time()
@@ -158,7 +156,7 @@ class BucketReader:
                 yield bucket, records_of
 
     def read_bucket(self, bucket: int) -> RecordsOf:
-        """The distinct records of *bucket* that count, by instance."""
+        """Return the distinct records of *bucket* that count, by instance."""
         found: dict[Key, list[MinuteRecord]] = {}
         total = 0
         for number, payload in enumerate(self.table.read_bucket(self.minute, bucket), 1):
@@ -186,7 +184,7 @@ class BucketReader:
         cluster, instance_id = key
         if self.registry.admits(cluster, instance_id):
             return True
-        # A run that was killed may have published a cluster that the registry never learnt of.
+        # A killed run may have published a cluster that is not in the registry.
         if self.published is None:
             self.published = frozenset(self.table.read_publications(self.minute))
         return cluster in self.published and self.registry.admits(
@@ -197,7 +195,7 @@ class BucketReader:
 MAX_EARLIER_MINUTES: Final = 8
 """
 Earlier minutes of one bucket that are read for one minute. 10,000 instances of which 1 in 40 is
-silent, each since another minute, need them all; a record beyond them counts as not read.
+silent, each since another minute, need all of them; a record beyond them counts as not read.
 """
 
 
@@ -253,10 +251,10 @@ def knows_a_core(record: MinuteRecord) -> bool:
 
 
 def _is_copy(record: MinuteRecord, held: list[MinuteRecord]) -> bool:
-    """Whether *held* has *record*; of copies the one that kept most holders stays in it."""
+    """Return True if *held* has *record*; of copies the one with most holders stays."""
     for place, kept in enumerate(held):
         if (kept.boot, kept.seq) == (record.boot, record.seq):
-            # They differ in the holders that had room where they were kept.
+            # They differ in the holders that had room where they were stored.
             if record.holders_more < kept.holders_more:
                 held[place] = record
             return True

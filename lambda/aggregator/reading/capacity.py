@@ -1,8 +1,8 @@
 """
-How many instances count: there is an end to it, whatever somebody writes into lines.
+Limit how many instances count, whatever names lines contain.
 
-Room is counted in the text that a bucket of the registry is packed from, because text
-that somebody chose need not compress.
+Room is counted in the text from which a bucket of the registry is packed, because chosen text does
+not have to compress.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MAX_BUCKET_BYTES: Final = 400_000
 """
-Of one bucket, with one run of each instance; DynamoDB takes 409,600 of an item.
-That is 6,000 instances of EC2, and nearly 200,000 in all buckets.
+The most bytes of one bucket, with one run for each instance; an item of DynamoDB has at most
+409,600. That is 6,000 instances of EC2, and nearly 200,000 in all buckets.
 """
 
 _PUNCTUATION_BYTES: Final = 31  # of an instance, with the minutes and the shutdown of a run
@@ -26,31 +26,31 @@ _NULL_BYTES: Final = 4
 @dataclass(slots=True)
 class BucketCapacity:
     """
-    What is left of one bucket's item.
+    The remaining room in one bucket's item.
 
     Attributes:
-        left_bytes: Below 0 where more was remembered before there was an end.
+        left_bytes: Below 0 if more instances were remembered before there was a limit.
 
-        clusters: Those whose names stand in it.
+        clusters: The clusters whose names it contains.
     """
 
     left_bytes: int = MAX_BUCKET_BYTES
     clusters: set[str] = field(default_factory=set)
 
     def take_room(self, cluster: str, instance_id: str, instance_type: str | None) -> None:
-        """Take the room of one instance that is remembered already."""
+        """Reserve the room of one instance that is remembered already."""
         self.left_bytes -= self._needed(cluster, instance_id) + _bytes(instance_type) - _NULL_BYTES
         self.clusters.add(cluster)
 
     def admits(self, cluster: str, instance_id: str) -> bool:
-        """Take the room of an instance whose type is not known yet, if there is any."""
+        """Reserve space for an instance of unknown type. Return False if the bucket is full."""
         if self._needed(cluster, instance_id) > self.left_bytes:
             return False
         self.take_room(cluster, instance_id, None)
         return True
 
     def exchanges(self, before: str | None, after: str | None) -> bool:
-        """Take the room of another instance type, if there is any."""
+        """Reserve space for another instance type. Return False if there is none."""
         needed = _bytes(after) - _bytes(before)
         if needed > max(0, self.left_bytes):
             return False
@@ -63,7 +63,7 @@ class BucketCapacity:
 
 
 def _bytes(text: str | None) -> int:
-    """What *text*, printable ASCII, takes in JSON."""
+    """Return the bytes of *text*, printable ASCII, in JSON."""
     if text is None:
         return _NULL_BYTES
     return len(text) + 2 + text.count('"') + text.count("\\")
@@ -82,7 +82,7 @@ class HourAdmission:
     _capacity: BucketCapacity = field(default_factory=BucketCapacity)
 
     def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
-        """Whether the instance counts already, or its cluster *is_published* and there is room."""
+        """Return True if the instance counts, or its cluster *is_published* and has room."""
         if (cluster, instance_id) in self.known:
             return True
         if not is_published or not self._capacity.admits(cluster, instance_id):

@@ -1,10 +1,9 @@
 """
-The work of one run, shared between processes where there are several, and the run's time.
+Divide the work of one run between processes, and limit the run's time.
 
-Lambda gives a function more processors with more memory, and has no shared
-semaphores: Process and Pipe work there, Pool and Queue do not. A process holds
-nothing that is not in the table as well, so it is ended by killing it, and
-none outlives its run: the environment stands still between two invocations.
+Lambda gives a function more processors with more memory, and has no shared semaphores: Process and
+Pipe work there, Pool and Queue do not. A process holds nothing that is not also in the table, so
+killing it is safe, and none outlives its run: the environment is frozen between two invocations.
 """
 
 from __future__ import annotations
@@ -29,27 +28,27 @@ if TYPE_CHECKING:
     _Arguments = ParamSpec("_Arguments")
 
 STOP_BEFORE_S: Final = 5
-"""Seconds before its end at which a run starts nothing new and saves what it did."""
+"""Seconds before its end at which a run starts no new work and saves its results."""
 
 RESTATE_FOR_S: Final = 45
-"""Seconds of a run after which it begins to restate no further minute."""
+"""Seconds of a run after which it does not start to restate another minute."""
 
 PROCESSOR_MB: Final = 1_769
-"""Of a function's memory, for which Lambda gives one processor."""
+"""The function memory for which Lambda provides one processor."""
 
 _FORK: Final = multiprocessing.get_context("fork")
-_REPORT_LOSS_S: Final = 1.0  # kept of a run's time to report that a process did not answer
+_REPORT_LOSS_S: Final = 1.0  # reserved to report that a process did not answer
 
 _Worker = TypeVar("_Worker")
 _Answer = TypeVar("_Answer")
 
 
 class OutOfTimeError(Exception):
-    """The run must stop here; the next one goes on."""
+    """The run must stop here; the next one continues."""
 
 
 class ProcessLostError(Exception):
-    """A process ended or fell silent; the run is repeated by the next."""
+    """A process ended or stopped answering; the next run repeats the work."""
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ class RunClock:
     Attributes:
         remaining_s: Seconds until this run is killed.
 
-        whole_s: Those that were left when its work began.
+        whole_s: The seconds that were left when its work began.
     """
 
     remaining_s: Clock
@@ -71,7 +70,7 @@ class RunClock:
 
     def check(self) -> None:
         """
-        Return while there is time.
+        Return if there is time left.
 
         Raises:
             OutOfTimeError: If the run must stop.
@@ -80,23 +79,23 @@ class RunClock:
             raise OutOfTimeError
 
     def allows_restating(self, remaining_s: float, longest_s: float) -> bool:
-        """Whether a further minute may be begun; the longest one of this run took *longest_s*."""
+        """Return True if another minute may start; the longest of this run took *longest_s*."""
         used_s = self.whole_s - remaining_s
         return used_s < RESTATE_FOR_S and remaining_s >= STOP_BEFORE_S + longest_s
 
 
 def processes_for(memory_mb: int) -> int:
-    """How many processes a function of that memory keeps busy."""
+    """Return the number of processes that a function of that memory keeps busy."""
     return max(1, min(round(memory_mb / PROCESSOR_MB), os.cpu_count() or 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Workers(Generic[_Worker]):
-    """The workers of one run, each in a process of its own; a single one works in this process."""
+    """The workers of one run, each in its own process; a single one works in this process."""
 
     _workers: Sequence[_Worker]
     _remaining_s: Clock
-    _pipes: Sequence[Connection]  # to the processes; none where there is a single worker
+    _pipes: Sequence[Connection]  # to the processes; none with a single worker
 
     def call_each(
         self,
@@ -105,7 +104,7 @@ class Workers(Generic[_Worker]):
         **named: _Arguments.kwargs,
     ) -> list[_Answer]:
         """
-        The answers of all workers to *method* of their class, in their order.
+        Return the answers of all workers to *method* of their class, in order.
 
         Raises:
             ProcessLostError: If a process ends, or has not answered when the run's
@@ -138,7 +137,7 @@ class Workers(Generic[_Worker]):
 
 @contextmanager
 def forked_workers(workers: Sequence[_Worker], remaining_s: Clock) -> Iterator[Workers[_Worker]]:
-    """*workers* in processes of their own, if there are several, which end with the block."""
+    """Run *workers* in their own processes, if there are several, until the end of the block."""
     children: list[tuple[ForkProcess, Connection]] = []
     try:
         for worker in workers if len(workers) > 1 else ():
@@ -161,7 +160,7 @@ def forked_workers(workers: Sequence[_Worker], remaining_s: Clock) -> Iterator[W
 
 def _serve(worker: object, pipe: Connection, inherited: Sequence[Connection]) -> None:
     for other in inherited:
-        other.close()  # or no process would see the end of the one that forked it
+        other.close()  # otherwise no process would see the end of the process that forked it
     while True:
         try:
             method, arguments, named = pipe.recv()

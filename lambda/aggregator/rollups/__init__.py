@@ -1,7 +1,6 @@
 """
-The records of one cluster and minute become its numbers, and its numbers lines.
+Turn the records of one cluster and minute into numbers, and the numbers into lines.
 
-Pure: no clock, no table. That several records of one instance and minute are
-one, who holds the cores then and what a core costs is `neuron_wire`'s: the
-operator's commands count alike.
+Pure: no clock, no table. `neuron_wire` merges several records of one instance and minute, and
+`neuron_accounts` assigns owners and prices: the operator's commands calculate alike.
 """

@@ -1,10 +1,10 @@
 """
 The instances that a rollup names: those with idle cores, and stragglers.
 
-A straggler does less than others of its type in its cluster and holds up everybody who waits
-for it: on its busy cores it reaches less than half of what an instance of its type usually
-does. All of it is in whole numbers, so that an instance at exactly the half is none on every
-machine and in every order.
+A straggler does less than other instances of its type in its cluster and delays every process that
+waits for it: on its busy cores it reaches less than half of the usual utilization of its type. The
+calculation uses whole numbers, so that an instance at exactly half is not a straggler on any
+machine and in any order.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ class IdleInstance:
 
         instance_type: As reported, or None.
 
-        state: What all its cores did, a letter each.
+        state: The state of all its cores, a letter each.
 
-        executions: How many ended in the minute; None where nobody read it.
+        executions: Executions that ended in the minute; None if not read.
 
         cores: Indexes of its idle cores, ascending.
 
-        minutes: For how long the longest idle of them has not been busy.
+        minutes: Minutes for which its longest idle core has not been busy.
 
-        usd_per_hour: Price of those cores, or None when unknown.
+        usd_per_hour: The price of those cores, or None if unknown.
 
-        holders: Who holds the attached ones, the most idle first.
+        holders: Holders of the attached-idle cores, the longest idle first.
 
-        holders_more: How many more hold some.
+        holders_more: The number of further holders.
 
-        owners: Who has its idle cores, most of them first, at most 4.
+        owners: Owners of its idle cores, most cores first, at most 4.
 
-        owners_more: Those that other owners have, as ranges.
+        owners_more: Idle cores of other owners, as ranges.
 
         is_allocation_unknown: True if its scheduler assignments were not read.
 
         busy_percent: Mean utilization of its busy cores; None without any.
 
-        host_cpu_percent: Share of its vCPU time in use; None where nobody read it.
+        host_cpu_percent: The share of its vCPU time in use; None if not read.
 
         region: Its region; None if unknown.
 
@@ -89,7 +89,7 @@ class IdleInstance:
 
     @property
     def attached(self) -> list[int]:
-        """Those of its idle cores that a runtime holds."""
+        """Return the idle cores that a runtime holds."""
         return [core for core in self.cores if self.state[core] == ATTACHED_IDLE_STATE]
 
 
@@ -101,7 +101,7 @@ def idle_instance(
     busy_percent: float | None,
 ) -> IdleInstance:
     """
-    The entry of an instance with *idle* cores, for up to so many *minutes* and each at *price*.
+    Return the entry of an instance with *idle* cores, for up to *minutes* and at *price* each.
 
     Its busy cores are at *busy_percent*.
     """
@@ -130,9 +130,9 @@ def name_holders(
     instances: Sequence[IdleInstance], team_of: Callable[[str, str | None], str | None]
 ) -> list[IdleInstance]:
     """
-    *instances* with the holders and owners of their idle cores alone.
+    Return *instances* with only the holders and owners of their idle cores.
 
-    *team_of* an owner, by its name and the team that its scheduler gives.
+    *team_of* returns an owner's team from its name and its scheduler's team.
     """
     named = []
     for instance in instances:
@@ -157,9 +157,9 @@ def name_holders(
 
 def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
     """
-    Who has idle cores of *instance*, and those that others have.
+    Return the owners of idle cores of *instance*, and the idle cores of further owners.
 
-    Teams, and how long each is quiet, stand in the rows of the owners.
+    The rows of the owners have their teams and quiet minutes.
     """
     idle = set(instance.cores)
     found = []
@@ -178,15 +178,15 @@ def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
 
 
 MIN_BUSY_INSTANCES: Final = 4
-"""Busy instances of a type from which there is something usual to fall behind."""
+"""Busy instances of a type from which a usual utilization exists."""
 
-MAX_STRAGGLERS: Final = 20  # named; the number beside them is whole
+MAX_STRAGGLERS: Final = 20  # named; the number next to them is complete
 
 
 @dataclass(frozen=True, slots=True)
 class Straggler:
     """
-    One of them.
+    One straggler.
 
     Attributes:
         instance_id: Its name.
@@ -205,10 +205,10 @@ class Straggler:
 
 
 class BusyInstance(NamedTuple):
-    """An instance by the utilization of its busy cores: sum in hundredths, and their number."""
+    """A busy instance: the sum of its busy cores' utilization in hundredths, and their number."""
 
-    # The quotient of two such numbers is rounded rightly, and two quotients
-    # that differ do so by far more: ordering the floats orders the fractions.
+    # The quotient of two such numbers is rounded correctly, and two different quotients differ by
+    # far more: ordering the floats orders the fractions.
     mean: float
     hundredths: int
     cores: int
@@ -216,14 +216,14 @@ class BusyInstance(NamedTuple):
 
 
 def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Straggler] | None:
-    """The stragglers, farthest behind first; None where no type has enough busy instances."""
+    """Return the stragglers, farthest behind first; None if no type has enough busy instances."""
     judged = {name: busy for name, busy in by_type.items() if len(busy) >= MIN_BUSY_INSTANCES}
     if not judged:
         return None
     ranking: Ranking[Straggler] = Ranking(MAX_STRAGGLERS)
     for instance_type, busy in judged.items():
         busy.sort()
-        # The median is the mean of these two, which are the same where the number is odd.
+        # The median is the mean of these two, which are equal if the number is odd.
         low = busy[(len(busy) - 1) // 2]
         high = busy[len(busy) // 2]
         twice_median = low.hundredths * high.cores + high.hundredths * low.cores

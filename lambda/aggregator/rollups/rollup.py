@@ -1,9 +1,8 @@
 """
-The records of one cluster and minute become its numbers.
+Turn the records of one cluster and minute into numbers.
 
-Pure, and streaming: instances are added one at a time and in any order, or
-by the hundred as what another process made of them; nothing is kept per core.
-What nobody reported is absent, never zero.
+Pure, and streaming: instances are added one at a time in any order, or as the merged sums of
+another process; nothing is kept per core. A value that no instance reported is absent, never zero.
 """
 
 from __future__ import annotations
@@ -55,14 +54,14 @@ SilentOf: TypeAlias = "dict[str, list[SilentInstance]]"
 """Silent instances by cluster."""
 
 MAX_NAMES_IN_ROLLUP: Final = 50
-"""Instances a rollup names in one list; the number beside it is always whole."""
+"""Instances that a rollup names in one list; the number next to it is always complete."""
 
 MAX_UNPRICED: Final = 20
 PERCENTILES: Final = (10, 50, 90, 99)
 MAX_TYPES_IN_ROLLUP: Final = 20
-"""Instance types of a cluster that its rollup names: all of them, of any fleet there is."""
+"""Instance types of a cluster that its rollup names: more than any fleet has."""
 
-_TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 spells them
+_TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class SilentInstance:
     Attributes:
         instance_id: Its name.
 
-        instance_type: As last reported, or None.
+        instance_type: The last reported type, or None.
 
         last_minute: The last minute it reported in.
     """
@@ -83,7 +82,7 @@ class SilentInstance:
     last_minute: int
 
     def members(self) -> dict[str, str]:
-        """Its row in a rollup, and what an event says of it."""
+        """Return its row in a rollup and in an event."""
         last = iso_minute(self.last_minute)
         members = {"InstanceId": self.instance_id, "InstanceType": self.instance_type}
         return present_members({**members, "LastSeen": last})
@@ -105,33 +104,35 @@ class Rollup:
 
         types: Gauges by instance type, at most 20, most instances first.
 
-        types_left_out: Types beyond those, or that EC2 would not spell so.
+        types_left_out: Types beyond those, or not in EC2's form.
 
-        idle_instances: Those with most idle cores first, at most 20.
+        idle_instances: Instances with most idle cores first, at most 20.
 
         silent: Instances that stopped reporting, the latest first, at most 50.
 
-        stragglers: Those farthest behind first, at most 20.
+        stragglers: Stragglers, farthest behind first, at most 20.
 
         duplicates: Instances on which two emitters report, at most 50.
 
-        failing: Lists of instances with failures, most first, at most 20 each,
-            by the name of the list.
+        failing: Lists of instances with failures by the list's name, most failures first, at most
+            20 each.
 
-        price_regions: Whose list prices are in the amounts.
+        price_regions: The Regions of list prices in the amounts.
 
-        prices_overridden: The overrides that are in them.
+        prices_overridden: The overrides in the amounts.
 
-        unpriced_types: What has no price, as `REGION/TYPE`, at most 20.
+        unpriced_types: Types without a price, as `REGION/TYPE`, at most 20.
 
-        idle_owners: Who has the idle cores, most cost first, at most 20 rows that
-            add up to all of them, with the team of each.
+        idle_owners: Owners of the idle cores, highest cost first, at most 20 rows that add up to
+            all of them, with the team of each.
 
         unknown_by_reason: Unknown cores by reason; together UnknownCores.
 
-        idle_owners_left_out: Sums of owners that went to `[others]` for want of room.
+        idle_owners_left_out: Sums of owners that were merged into `[others]` because there was no
+            room.
 
-        in_other_clusters: Instances that another cluster has in the same minute, at most 50.
+        in_other_clusters: Instances that are also in another cluster in the same minute, at most
+            50.
     """
 
     cluster: str
@@ -156,10 +157,10 @@ class Rollup:
 
 class RollupInProgress:
     """
-    The instances of one cluster and minute that were counted so far, in any order.
+    The instances of one cluster and minute counted so far, in any order.
 
     Attributes:
-        idle: Their idle cores, and what the owners did.
+        idle: Their idle cores, and the work of their owners.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class RollupInProgress:
         prices: Prices | None = None,
         paid_by_type: PaidByType | None = None,
     ) -> None:
-        """Start *cluster* without instances; *prices* are list prices unless given."""
+        """Start *cluster* without instances; *prices* are list prices by default."""
         self._cluster = cluster
         self._records = 0
         self._sums: dict[str | None, Sums] = defaultdict(Sums)  # by instance type
@@ -224,7 +225,7 @@ class RollupInProgress:
             )
 
     def merge_sums(self, other: RollupInProgress) -> None:
-        """Count the instances of *other*, of which this one has none."""
+        """Add the instances of *other*, which this object does not have."""
         self._records += other._records
         self._duplicates += other._duplicates
         self._in_other_clusters += other._in_other_clusters
@@ -245,7 +246,7 @@ class RollupInProgress:
             self._greatest[name] = max(self._greatest.get(name, number), number)
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
-        """The cluster's numbers, with *silent* those of its instances that are."""
+        """Return the cluster's numbers; *silent* are its silent instances."""
         stragglers = rank_stragglers(self._busy)
         types, types_left_out = self._gauges_by_type()
         basis = self.idle.basis
@@ -285,9 +286,9 @@ class RollupInProgress:
 
     def _gauges_by_type(self) -> tuple[dict[str, dict[str, float]], int]:
         """
-        Gauges by type, and how many types are left out.
+        Return gauges by type, and the number of omitted types.
 
-        Those that EC2 would spell so, the 20 with the most instances first.
+        Types in EC2's form, the 20 with the most instances first.
         """
         named = [(name, sums) for name, sums in self._sums.items() if name is not None]
         listed = [(name, sums) for name, sums in named if _TYPE.fullmatch(name)]
@@ -358,19 +359,20 @@ def _ratio(total: float | None, sums: Sums, divisor: str) -> float | None:
 
 
 def _known_hundredths(record: MinuteRecord) -> list[int]:
-    """Utilization of the known cores, in hundredths of a percent."""
-    # Many an instance is at 0, and rounding is expensive: it is done for every core of the fleet.
+    """Return the utilization of the known cores, in hundredths of a percent."""
+    # Many instances are at 0, and rounding is expensive because it runs for every core of the
+    # fleet.
     if not any(record.utilization_percent):
         return [0] * (len(record.core_state) - record.core_state.count(UNKNOWN_STATE))
     return [round(percent * 100) for percent in record.utilization_percent if percent is not None]
 
 
 def _busy_hundredths(state: str, known: Sequence[int]) -> int:
-    """The sum over the busy cores; *known* are the values of those that are not unknown."""
+    """Return the sum over the busy cores; *known* are the values of known cores."""
     if BUSY_STATE * len(state) == state:
         return sum(known)
     letters = state.replace(UNKNOWN_STATE, "")
-    # A list, because a generator takes twice as long, once for every core of the fleet.
+    # A list, because a generator takes twice as long, and this runs for every core of the fleet.
     return sum(
         [
             hundredths
@@ -381,15 +383,15 @@ def _busy_hundredths(state: str, known: Sequence[int]) -> int:
 
 
 def _rounded(values: Mapping[str, float | None]) -> Amounts:
-    # Six decimals: a microsecond, a millionth of a dollar, and no tail of binary noise.
+    # Six decimals: a microsecond, a millionth of a dollar, and no binary noise.
     return {name: round(value, 6) for name, value in values.items() if value is not None}
 
 
 def _percentiles(cores: Counter[int]) -> Amounts:
     """
-    The percentiles by metric, from the number of *cores* at each utilization in hundredths.
+    Return the percentiles by metric, from the number of *cores* at each utilization in hundredths.
 
-    By nearest rank: each percentile is a value that somebody has. None without a core.
+    By nearest rank: each percentile is the value of some core. Empty without a core.
     """
     total = cores.total()
     percentiles: dict[str, float] = {}

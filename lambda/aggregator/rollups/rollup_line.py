@@ -1,16 +1,15 @@
 """
-What of a rollup is still due, and the rollup as one EMF line of at most 32 KB.
+The unpublished part of a rollup, and the rollup as one EMF line of at most 32 KB.
 
-Built and checked by `neuron_wire`, the same code that the tests and the
-emitter hold every line against; whoever prints it must not log it, because
-a logger would wrap it and CloudWatch would no longer see its metrics.
+`neuron_wire` builds and checks it, with the code that tests and the emitter use for every line. The
+caller must print the line and not log it, because a logger would wrap it and CloudWatch would no
+longer extract its metrics.
 
-Gauges are restated whole: read with Average or Maximum, a repeated line does
-no harm. A tally is read with Sum, so a later line carries only what earlier
-ones lack. A published amount cannot be taken back: where a total falls (a late
-record shows that another emitter counts, or that a core was not idle), nothing
-is published until the total has passed the amount again, and until then the
-line says by how much the sum is too high.
+Gauges are published again in full: with Average or Maximum, a repeated line is harmless. A tally is
+read with Sum, so a later line has only the amount that earlier ones lack. A published amount cannot
+be reduced: if a total falls (a late record shows that another emitter counts, or that a core was
+not idle), nothing is published until the total has passed the amount again, and until then the line
+has the amount by which the sum is too high.
 """
 
 from __future__ import annotations
@@ -51,14 +50,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Due:
     """
-    One line that has to be published.
+    One line that must be published.
 
     Attributes:
-        publication: To remember once the line is out.
+        publication: The publication to store after the line is printed.
 
-        amounts: What each tally's sum still lacks, never below 0.
+        amounts: The amount that each tally's sum still lacks, never below 0.
 
-        overstated: By how much each tally's sum is above its total.
+        overstated: The amount by which each tally's sum is above its total.
     """
 
     publication: Publication
@@ -67,7 +66,7 @@ class Due:
 
 
 def due(rollup: Rollup, before: Publication | None) -> Due | None:
-    """What to publish of *rollup* after *before*; None when nothing has changed."""
+    """Return the line to publish of *rollup* after *before*; None if nothing has changed."""
     digest = _digest(rollup)
     if before is not None and before.digest == digest:
         return None
@@ -76,7 +75,7 @@ def due(rollup: Rollup, before: Publication | None) -> Due | None:
     amounts: dict[str, float] = {}
     overstated: dict[str, float] = {}
     totals = {
-        **dict.fromkeys(published, 0),  # a total may vanish with the emitter that reported it
+        **dict.fromkeys(published, 0),  # a total may disappear with the emitter that reported it
         **rollup.tallies,
         "LateRecords": max(0, rollup.records - first_records),
     }
@@ -97,18 +96,18 @@ def _digest(rollup: Rollup) -> str:
 
 
 def _fields(part: Any) -> Members:  # noqa: ANN401  # the dataclasses of a rollup
-    # dataclasses.asdict copies every list on its way, which is most of the work of a rollup.
+    # dataclasses.asdict copies every list, which is most of the work of a rollup.
     return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 Lists = dict[str, list[object]]
-"""Lists of names by member, each with what matters most first; none is empty."""
+"""Lists of names by member, the most important first; no list is empty."""
 
 _SEPARATORS_BYTES: Final = len('"":[],')
 
 
 def lists_of(rollup: Rollup) -> Lists:
-    """Every list that *rollup* has."""
+    """Return every list of *rollup*."""
     lists: dict[str, list[object]] = {
         "TopIdleInstances": [_idle(instance) for instance in rollup.idle_instances],
         "StragglerInstances": list(map(stated_members, rollup.stragglers)),
@@ -128,10 +127,9 @@ def lists_of(rollup: Rollup) -> Lists:
 
 def cut(lists: Lists, room_bytes: int) -> Lists:
     """
-    As much of *lists* as takes at most *room_bytes* of a line.
+    Return as much of *lists* as takes at most *room_bytes* of a line.
 
-    The list that takes most loses its second half, until all fit; what stands
-    first in a list is the last to go.
+    The longest list loses its second half, until all fit; the first entries of a list stay longest.
     """
     sizes = {
         name: [len(encode({"": entry}).encode()) - len('{"":}') + 1 for entry in names]
@@ -197,11 +195,10 @@ def rollup_line(
     rollup: Rollup, minute: int, due: Due, metrics: MembersOf = DEFAULT_ROLLUP_METRICS
 ) -> str:
     """
-    Write *rollup* as a line with the amounts that are *due*; *metrics* of its numbers are such.
+    Write *rollup* as a line with the amounts that are *due*; *metrics* are its metrics.
 
-    A number too large for CloudWatch is left out, so that one absurd record
-    cannot hide a cluster. Lists of names are cut until the line fits; the
-    numbers beside them stay whole.
+    A number too large for CloudWatch is omitted, so that one absurd record cannot hide a cluster.
+    Lists of names are cut until the line fits; the numbers next to them stay complete.
 
     Raises:
         WireFormatError: If CloudWatch would not extract the line.
@@ -224,7 +221,7 @@ def rollup_line(
                 "IdleOwnersLeftOut": rollup.idle_owners_left_out,
                 "TypesMore": rollup.types_left_out,
                 "TalliesOverstated": dict(due.overstated),
-                # Neither is cut: owners are together all idle cores, and types are short.
+                # Neither is cut: together the owners are all idle cores, and types are short.
                 "Types": [{"InstanceType": name, **own} for name, own in rollup.types.items()],
                 "TopIdleOwners": [owner.members() for owner in rollup.idle_owners],
             }
@@ -249,5 +246,5 @@ def rollup_line(
 
 
 def rollup_id(cluster: str, minute: int, number: int) -> str:
-    """The name of one publication; a line repeated after a crash has the same."""
+    """Return the name of one publication; a line repeated after a crash has the same."""
     return f"{cluster}@{iso_minute(minute)}#{number}"

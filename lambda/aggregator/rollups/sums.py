@@ -1,9 +1,9 @@
 """
-Sums over the instances of a cluster's minute, and rankings of which only the first are kept.
+Sums over the instances of a cluster's minute, and rankings that keep only the first entries.
 
-A new metric that adds one number of the instances' minutes is an entry in
-`neuron_wire.catalogue`, which says whether it is a gauge or a tally, and an entry
-in a table below. A number that no instance reported is absent.
+A new metric that adds one number of the instances' minutes is an entry in `neuron_wire.catalogue`,
+which defines it as a gauge or a tally, and an entry in a table below. A number that no instance
+reported is absent.
 """
 
 from __future__ import annotations
@@ -37,29 +37,30 @@ if TYPE_CHECKING:
 
 _Thing = TypeVar("_Thing")
 
-_SLACK: Final = 3  # times the limit may be kept before all but the first are let go
+# multiples of the limit that may be kept before all entries but the first are removed
+_SLACK: Final = 3
 
 
 @dataclass(slots=True)
 class Ranking(Generic[_Thing]):
     """
-    The first *limit* things by key, and how many there were.
+    The first *limit* entries by key, and the number of all entries.
 
-    Memory stays that of a few times *limit*, however many are counted.
+    Memory stays at a few times *limit*, however many are counted.
 
     Attributes:
-        limit: How many are kept, at least 1.
+        limit: The number of entries that are kept, at least 1.
 
-        count: How many there were.
+        count: The number of all entries.
     """
 
     limit: int
     count: int = 0
     _kept: list[tuple[tuple[Any, ...], _Thing]] = field(default_factory=list)
-    _last: tuple[Any, ...] | None = None  # a greater key is surely not among the first
+    _last: tuple[Any, ...] | None = None  # a greater key is certainly not among the first
 
     def rank(self, key: tuple[Any, ...], make: Callable[[], _Thing]) -> None:
-        """Count a thing; a smaller *key* comes first, and no two keys are equal."""
+        """Count an entry; a smaller *key* comes first, and no two keys are equal."""
         self.count += 1
         if self._last is not None and key > self._last:
             return
@@ -69,16 +70,16 @@ class Ranking(Generic[_Thing]):
             self._last = self._kept[-1][0]
 
     def merge_ranking(self, other: Ranking[_Thing]) -> None:
-        """Count everything that *other* did."""
+        """Count all entries of *other*."""
         self.count += other.count
         self._kept = [*self._first(), *other._first()]
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle only the things that may still be among the first."""
+        """Pickle only the entries that may still be among the first."""
         return type(self), (self.limit, self.count, self._first())
 
     def first(self) -> list[_Thing]:
-        """At most *limit* of what was counted, the smallest key first."""
+        """Return at most *limit* entries, the smallest key first."""
         return [thing for _, thing in self._first()]
 
     def _first(self) -> list[tuple[tuple[Any, ...], _Thing]]:
@@ -97,7 +98,7 @@ SUMMED_METRICS: Final = (
     "EccUncorrectedRise",
     "HardwareFaults",
 )
-"""Metrics that are the sum, over the instances, of the member of the same name."""
+"""Metrics that are the sum of the member with the same name over the instances."""
 
 LARGER: Final[Mapping[str, tuple[str, ...]]] = {
     "HardwareErrors": ("EccUncorrectedRise", "HardwareFaults"),
@@ -105,14 +106,14 @@ LARGER: Final[Mapping[str, tuple[str, ...]]] = {
 """Metrics to which each instance adds the larger of two: both may count the same event."""
 
 GREATEST_METRICS: Final = ("LatencyP99Max",)
-"""Metrics that are the greatest of the instances' numbers of the same name."""
+"""Metrics that are the largest of the instances' numbers with the same name."""
 
 FAILING: Final = {
     "EccInstances": "EccUncorrectedRise",
     "ErrorInstances": "ExecutionErrors",
     "FaultyInstances": "HardwareFaults",
 }
-"""Lists of the instances with the most of a sum, by list; an empty list is absent."""
+"""Lists of the instances with the highest sums, by list; an empty list is absent."""
 
 
 def _no_floats() -> array[float]:
@@ -122,10 +123,9 @@ def _no_floats() -> array[float]:
 @dataclass(slots=True)
 class Sums:
     """
-    Sums by name, the same in whatever order the numbers come.
+    Sums by name, independent of the order of the numbers.
 
-    Numbers that are not whole are kept and summed at the end, because the sum of floats
-    depends on their order.
+    Fractions are kept and summed at the end, because the sum of floats depends on their order.
     """
 
     _whole: dict[str, int] = field(default_factory=dict)
@@ -147,17 +147,17 @@ class Sums:
             self._parts[name].extend(parts)
 
     def whole(self, name: str) -> int:
-        """A sum of whole numbers; 0 without any."""
+        """Return a sum of whole numbers; 0 if there are none."""
         return self._whole.get(name, 0)
 
     def total(self, name: str) -> Number | None:
-        """A sum; None where no instance has such a number."""
+        """Return a sum; None if no instance has such a number."""
         if name in self._parts:
             return fsum((*self._parts[name], self.whole(name)))
         return self._whole.get(name)
 
     def core_gauges(self) -> Numbers:
-        """The gauges of instances and cores: of cores only where one is known."""
+        """Return the gauges of instances and cores; those of cores only if one is known."""
         gauges: Numbers = {"Instances": self.whole("Instances")}
         if cores := self.whole("NeuronCores"):
             gauges["NeuronCores"] = cores
@@ -170,17 +170,17 @@ class Sums:
         return gauges
 
     def unknown_by_reason(self) -> Counts:
-        """Unknown cores by reason; a reason without a core is absent."""
+        """Return unknown cores by reason; a reason without a core is absent."""
         return filled({reason: self.whole(_unknown_member(reason)) for reason in REASON_WORDS})
 
     def percent_of_peak(self) -> float | None:
-        """FLOP/s of the peak of the instances that report them; None without one."""
+        """Return FLOP/s as a percentage of the peak of the instances that report them, or None."""
         flops = Flops(self.total("TeraFlopsOfPeak") or 0.0, self.whole("PeakMicros"))
         return flops.percent_of_peak
 
 
 def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
-    """The numbers of an instance that a rollup sums, by name; what was not read is absent."""
+    """Return an instance's numbers that a rollup sums; a value that was not read is absent."""
     state = record.core_state
     busy = state.count(BUSY_STATE)
     attached_idle = state.count(ATTACHED_IDLE_STATE)
@@ -217,7 +217,7 @@ def _unknown_member(reason: str) -> str:
 
 
 def _add_ratios(record: MinuteRecord, numbers: Numbers) -> None:
-    """Add numerator and denominator of each ratio of a rollup, where the instance has both."""
+    """Add numerator and denominator of each ratio of a rollup, if the instance has both."""
     used = record.device_memory_used_bytes
     capacity = record.device_memory_total_bytes
     if used is not None and capacity:
@@ -239,11 +239,11 @@ class Failing:
     Attributes:
         instance_id: Its name.
 
-        count: How many in the minute, at least 1.
+        count: Failures in the minute, at least 1.
 
-        owners: Who had cores of it, most cores first, at most 4, and `[others]` for the rest.
+        owners: Owners of its cores, most cores first, at most 4, and `[others]` for the rest.
 
-        details: Of executions, how many ended and how the others failed, by member.
+        details: For executions, the number that ended and the failures by member.
 
         region: Its region; None if unknown.
     """
@@ -256,7 +256,7 @@ class Failing:
 
 
 def failing_instance(record: MinuteRecord, member: str, count: float) -> Failing:
-    """The entry of an instance with *count* failures in a list of such instances."""
+    """Return the entry of an instance with *count* failures in a list of such instances."""
     owners = [owner.name for owner in record.owners[:MAX_LISTED_OWNERS]]
     if record.owners_more or len(record.owners) > len(owners):
         owners.append(OTHER_OWNERS)

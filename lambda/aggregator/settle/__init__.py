@@ -1,4 +1,4 @@
-"""Each hour, the ledger's objects of an hour whose minutes no longer change."""
+"""Settle: each hour, the ledger's objects of an hour whose minutes no longer change."""
 
 from aggregator.settle.function import handler
 

@@ -1,8 +1,8 @@
 """
-Handler: each hour, the ledger's objects of the hours that are due.
+Handler: each hour, the ledger's objects of the due hours.
 
-Whoever wants an hour settled again, after a change of prices or teams, invokes
-it with `{"Hour": "2026-11-22T08:00Z"}` while its minutes last.
+To settle an hour again, after a change of prices or teams, invoke it with `{"Hour":
+"2026-11-22T08:00Z"}` while its minutes exist.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: Members, context: LambdaContext) -> Amounts:
-    """Settle what is due, or the hour that the event names; the counts of what was done."""
+    """Settle the due hours, or the hour in the event. Return the counts of the results."""
     stack, _ = runtime.stack()
 
     def connect() -> tuple[Table, LedgerObjects]:
@@ -66,7 +66,7 @@ def _ask_ec2() -> list[bytes]:
         logger.warning("EC2 does not say how instances are bought", extra={"reason": str(error)})
         if error.code not in DENIED_CODES:
             raise
-        return []  # nothing is kept with the hour: once allowed, a repetition knows more
+        return []  # nothing is stored with the hour: once permitted, a repetition knows more
 
 
 def _log_trouble(outcome: SettleOutcome) -> None:

@@ -1,14 +1,13 @@
 """
-One hour of the ledger: its minutes read bucket by bucket, rows computed, objects put.
+One hour of the ledger: read its minutes by bucket, compute rows, put objects.
 
-An instance without a record is missed, and its minute unknown, until it is
-forgotten, shut down cleanly, was stopped as EC2 says, or reports to another cluster:
-the rule of close, from the records alone. So the minutes before the hour are
-read too, as many as it takes to forget an instance, and an hour that is settled
-again, whenever, has the same rows.
+An instance without a record is missed, and its minute unknown, until it is forgotten, shut down
+cleanly, was stopped by EC2's report, or reports to another cluster: the rule of close, from the
+records alone. So the minutes before the hour are read too, as many as forgetting an instance takes,
+and an hour that is settled again at any time has the same rows.
 
-Whether an idle minute is avoidable depends on what its owners did on all instances of their
-cluster. So every worker reads its parts first, and puts them once the others' work is known.
+Whether an idle minute is avoidable depends on the owners' work on all instances of their cluster.
+So every worker reads its parts first, and puts them after the other workers' results are known.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 MINUTES_BETWEEN_LOOKS: Final = 15
-"""Minutes of a bucket between two looks at the clock; while one is read there are more."""
+"""Minutes of a bucket between two time checks."""
 
 
 @dataclass(slots=True)
@@ -50,11 +49,11 @@ class BucketHour:
     Attributes:
         hour: Whole hours since the epoch.
 
-        rules: What a minute costs and whose it is.
+        rules: The cost of a minute and its owner.
 
-        departures: The minutes in which EC2 said that each instance stopped.
+        departures: The minutes in which EC2 reported that each instance stopped.
 
-        purchases: What EC2 says of each instance that it knows.
+        purchases: EC2's answer about each instance that it knows.
     """
 
     hour: int
@@ -63,7 +62,7 @@ class BucketHour:
     purchases: Mapping[str, Ec2Instance]
 
     def minutes(self) -> range:
-        """Those that must be read: the hour's own, and those that say who is missed in it."""
+        """Return the minutes to read: the hour's, and earlier ones that show missed instances."""
         first = self.hour * HOUR_MINUTES
         return range(first - SILENT_FORGET_MINUTES, first + HOUR_MINUTES)
 
@@ -73,9 +72,9 @@ class BucketHour:
         works: dict[str, OwnerWork],
     ) -> list[tuple[str, InstanceHour]]:
         """
-        The hours of *minutes*, all of `minutes()` in their order, each with its cluster.
+        Return the hours of *minutes*, all of `minutes()` in order, each with its cluster.
 
-        What owners did in the hour is added to the *works* of their clusters.
+        The owners' work in the hour is added to the *works* of their clusters.
         """
         latest_of: dict[Key, InstanceMinute] = {}
         latest: dict[str, int] = {}
@@ -113,21 +112,21 @@ class BucketHour:
         if last.gone or minute - seen > SILENT_FORGET_MINUTES:
             return False
         if latest[instance_id] > seen:
-            return False  # it reports to another cluster since
+            return False  # it has reported to another cluster since
         departed = self.departures.get(instance_id, ())
         return not any(seen <= departure < minute for departure in departed)
 
 
 class PartCounts(NamedTuple):
     """
-    What was settled.
+    The counts of settled data.
 
     Attributes:
-        summaries: What the rows of each part add up to, as objects.
+        summaries: The sums of each part's rows, as objects.
 
-        rows: Of the ledger.
+        rows: Rows of the ledger.
 
-        bytes: Of its objects.
+        bytes: Bytes of its objects.
     """
 
     summaries: dict[int, bytes]
@@ -138,16 +137,16 @@ class PartCounts(NamedTuple):
 @dataclass(slots=True)
 class LedgerParts:
     """
-    Some of the parts of every hour.
+    The ledger parts that one worker writes.
 
     Attributes:
-        parts: Their numbers.
+        parts: The numbers of the parts.
 
-        connect: Opens the table and the bucket in the process that asks for them.
+        connect: Opens the table and the bucket in the calling process.
 
-        rules: What a minute costs and whose it is.
+        rules: The cost of a minute and its owner.
 
-        check_time: Raises when the run must stop.
+        check_time: Raises an error if the run must stop.
     """
 
     parts: Sequence[int]
@@ -161,7 +160,7 @@ class LedgerParts:
         self, hour: int, departures: Departures
     ) -> tuple[dict[str, OwnerWork], ReadingCounts]:
         """
-        Read these parts of *hour*; what owners did in it, by cluster, and what was read.
+        Read these parts of *hour*. Return the work of owners by cluster, and the counts.
 
         Raises:
             TableError: If the table did not answer.
@@ -226,7 +225,7 @@ class LedgerParts:
                 self.check_time()
             if minute not in published:
                 published[minute] = frozenset(table.read_publications(minute))
-            if not published[minute]:  # 32 queries that would find nothing that counts
+            if not published[minute]:  # 32 queries without a record that counts
                 yield minute, {}
                 continue
             reader = BucketReader(

@@ -1,8 +1,8 @@
 """
-How EC2 says that instances are bought: on demand, spot, in a block, in a reservation; their type.
+EC2's answer about instances: on demand, spot, block or reservation, and their type.
 
-EC2 forgets an instance an hour after its end, so what it says is kept with the
-hour, the first time that it answers: a repetition reads that.
+EC2 forgets an instance an hour after its end, so its first answer is stored with the hour, and a
+repetition reads that.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from neuron_accounts.ledger import PARTS_OF_HOUR
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ON_DEMAND: Final = "on-demand"  # EC2 says nothing of the lifecycle then
+ON_DEMAND: Final = "on-demand"  # EC2 has no lifecycle then
 NEURON_TYPE_FILTERS: Final = ("inf*", "trn*")
 DENIED_CODES: Final = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
-"""What EC2 says where a policy forbids the question; no later call is answered otherwise."""
+"""EC2's error codes if a policy denies the call; no later call gets another answer."""
 
-_INSTANCES_IN_PAGE: Final = 1_000  # the most that DescribeInstances gives at once
+_INSTANCES_IN_PAGE: Final = 1_000  # the most that DescribeInstances returns at once
 
 Purchases = dict[str, Ec2Instance]
 
 
 def part_of(bucket: int) -> int:
-    """The part of an hour that has the instances of *bucket*."""
+    """Return the part of an hour with the instances of *bucket*."""
     return bucket % PARTS_OF_HOUR
 
 
 def asked_of_ec2() -> Purchases:
     """
-    Every instance of Neuron types that EC2 knows in this account and region.
+    Return every instance of Neuron types that EC2 knows in this account and Region.
 
     Raises:
         AwsError: If EC2 refuses or does not answer.
@@ -63,7 +63,7 @@ def asked_of_ec2() -> Purchases:
 
 
 def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:
-    """*purchases* by part of an hour, as they are kept."""
+    """Return *purchases* by part of an hour, in stored form."""
     parts: list[dict[Ec2Instance, list[str]]] = [{} for _ in range(PARTS_OF_HOUR)]
     for instance_id, bought in sorted(purchases.items()):
         part = parts[part_of(bucket_of(instance_id))]

@@ -1,12 +1,11 @@
 """
-Which hours are settled, and what is remembered.
+Select due hours, settle them and save the progress.
 
-An hour is due when none of its minutes can change any more: LateMinutes and the
-time that a late record's marker may take are over, close is past it, and no
-marker is left on it. Hours come oldest first; a run that never came is made up
-by the next, as long as the minutes last. Nothing is written but the objects, after
-all eight their summary and then how far it has come: a run that is killed anywhere
-is repeated, and gives the same bytes.
+An hour is due if none of its minutes can change any more: LateMinutes and the time for a late
+record's marker are over, close is past it, and no marker is left on it. Hours are settled oldest
+first; the next run makes up for a missed one while the minutes exist. Only objects are written:
+after all eight their summary, and then the progress. A run that is killed anywhere is repeated, and
+writes the same bytes.
 """
 
 from __future__ import annotations
@@ -42,24 +41,24 @@ if TYPE_CHECKING:
     from neuron_accounts.instance_hours import LedgerRules
 
 LONGEST_RUN_HOURS: Final = 48
-"""Hours that one run settles at most: the next one follows within the hour."""
+"""Hours that one run settles at most: the next run follows within the hour."""
 
 
 @dataclass(slots=True)
 class SettleOutcome(ReadingCounts):
     """
-    What one run did.
+    The results of one run.
 
     Attributes:
         hours_settled: Hours whose eight objects and summary were put.
 
-        hours_waiting: Hours whose time has come and that are left to the next run.
+        hours_waiting: Due hours that are left to the next run.
 
-        hours_dropped: Hours given up, because their minutes are gone.
+        hours_dropped: Hours given up, because their minutes no longer exist.
 
-        rows: Of the ledger.
+        rows: Rows of the ledger.
 
-        bytes: Of its objects.
+        bytes: Bytes of its objects.
     """
 
     hours_settled: int = stands_as("HoursSettled", 0)
@@ -75,21 +74,22 @@ class SettleRun:
     One run.
 
     Attributes:
-        table: Where minutes and progress are.
+        table: The table with minutes and progress.
 
-        rules: When a minute can no longer change, when an instance is forgotten.
+        rules: When a minute can no longer change, and when an instance is forgotten.
 
-        ledger_rules: What a minute costs and whose it is.
+        ledger_rules: The cost of a minute and its owner.
 
-        ask_ec2: Gives what EC2 says of instances, packed by part; nothing where it may not.
+        ask_ec2: Returns EC2's answer about instances, packed by part; nothing if it is denied.
 
         now_s: The clock, seconds since the epoch.
 
         remaining_s: Seconds until this run is killed.
 
-        connect: Opens table and bucket anew: forked processes must not share a client.
+        connect: Opens table and bucket again: forked processes must not share a client.
 
-        processes: That settle at the same time; with one, no other is forked.
+        processes: The number of processes that settle at the same time; with one, no process is
+            forked.
     """
 
     table: Table
@@ -105,7 +105,7 @@ class SettleRun:
 
     def run(self, only_hour: int | None = None) -> SettleOutcome:
         """
-        Settle every hour that is due, or *only_hour* again, due or not.
+        Settle every due hour, or *only_hour* again, due or not.
 
         Raises:
             TableError: If the table did not answer; the next run starts over.
@@ -134,12 +134,13 @@ class SettleRun:
         now_minute = minute_at(self.now_s())
         next_hour = self.table.read_settled()
         if next_hour is None:
-            # At once, so that the hour in progress is the first one, whenever the next run comes.
+            # Stored at once, so that the hour in progress is the first one, whenever the next run
+            # comes.
             next_hour = now_minute // HOUR_MINUTES
             self.table.write_settled(next_hour)
         settled_minutes = now_minute - self.rules.late_minutes - MARKER_SLACK_MINUTES
         end = max(next_hour, settled_minutes // HOUR_MINUTES)
-        # An hour is read with the minutes that say who is missed in it.
+        # An hour is read with the minutes that show missed instances.
         oldest = -(-(settled_minutes - RECORD_LIFE_MINUTES) // HOUR_MINUTES)
         if next_hour < oldest:
             self._outcome.hours_dropped = min(oldest, end) - next_hour
@@ -152,7 +153,7 @@ class SettleRun:
                 break
             try:
                 self._settle(workers, hour)
-            except (AwsError, OutOfTimeError):  # of EC2: what it would say is kept for ever
+            except (AwsError, OutOfTimeError):  # from EC2: its answer is stored for ever
                 break
             next_hour = hour + 1
             self.table.write_settled(next_hour)
@@ -174,7 +175,7 @@ class SettleRun:
         departures = self.table.read_departures(first - SILENT_FORGET_MINUTES, last)
         expiry_s = expires_s(last, self.rules.late_minutes)
         self._purchases = self._purchases or self.ask_ec2()
-        for part, payload in enumerate(self._purchases):  # the first that hears it keeps it
+        for part, payload in enumerate(self._purchases):  # the first run with an answer stores it
             self.table.put_purchases(hour, part, payload, expiry_s)
         works: dict[str, OwnerWork] = {}
         for seen, counts in workers.call_each(LedgerParts.read_hour, hour, departures):
@@ -188,7 +189,7 @@ class SettleRun:
             self._outcome.bytes += share.bytes
             summaries |= share.summaries
         whole = Then()
-        for part in range(PARTS_OF_HOUR):  # in their order, whichever process had them
+        for part in range(PARTS_OF_HOUR):  # in order, whichever process had them
             whole.fold_summary(hour, summaries[part])
         summary = whole.summary()
         _, objects = self.connect()

@@ -1,1 +1,1 @@
-"""The one table."""
+"""Storage: the one table, and the ledger's bucket."""

@@ -1,8 +1,7 @@
 """
-Requests of one DynamoDB table, with what a batch leaves over asked for again.
+Requests of one DynamoDB table, which repeat the rest of an incomplete batch.
 
-Knows nothing of what stands in the table. Limits are DynamoDB's own, read
-2026-11-21:
+It does not know the content of the table. Limits are DynamoDB's own, read 2026-11-21:
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
 """
 
@@ -24,33 +23,33 @@ if TYPE_CHECKING:
     from aggregator.aws import Operation, Response
 
 Attributes: TypeAlias = "Mapping[str, Mapping[str, Any]]"
-"""An item, or the key of one."""
+"""An item, or the key of an item."""
 
 MAX_WRITES: Final = 25  # in one BatchWriteItem
 MAX_KEYS: Final = 100  # in one BatchGetItem
-MAX_BATCH_ATTEMPTS: Final = 8  # for what a batch left over; with the pauses about 6 s
+MAX_BATCH_ATTEMPTS: Final = 8  # for the rest of a batch; with the pauses about 6 s
 FIRST_PAUSE_S: Final = 0.05
 MAX_BATCH_PAUSE_S: Final = 2.0
 
 _ATTRIBUTE_PLACEHOLDER: Final = re.compile(
     r"#(\w+)"
-)  # of an attribute, some of which are words of DynamoDB's
+)  # attribute names, some of which are reserved words of DynamoDB
 _One = TypeVar("_One")
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
     """
-    The requests of one table. Every method raises `TableError` when it fails.
+    The requests of one table. Every method raises `TableError` if it fails.
 
     Attributes:
-        client: Of DynamoDB.
+        client: The DynamoDB client.
 
-        name: Of the table.
+        name: The table's name.
 
-        sleep: Waits for so many seconds.
+        sleep: Waits for a number of seconds.
 
-        consistent: Whether queries are; else they cost half.
+        consistent: True if queries are consistent; otherwise they cost half.
     """
 
     client: Any
@@ -59,13 +58,13 @@ class Requests:
     consistent: bool = field(default=True, kw_only=True)
 
     def get(self, key: Attributes) -> Attributes | None:
-        """The item at *key*, read consistently; None when there is none."""
+        """Return the item at *key*, read consistently; None if there is none."""
         answer = self._call(self.client.get_item, TableName=self.name, Key=key, ConsistentRead=True)
         item: Attributes | None = answer.get("Item")
         return item
 
     def get_each(self, keys: Iterable[Attributes]) -> Iterator[Attributes]:
-        """The items at those *keys* that there are, in no order."""
+        """Return the existing items at *keys*, in no order."""
         for batch in _batches(keys, MAX_KEYS):
             left: dict[str, Any] = {self.name: {"Keys": batch}}
             for pause_s in _pauses_s():
@@ -104,7 +103,7 @@ class Requests:
             raise TableError(msg)
 
     def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
-        """The items of one partition in key order; of each only *attribute*."""
+        """Yield the items of one partition in key order, with only *attribute*."""
         request: dict[str, object] = {
             "TableName": self.name,
             "KeyConditionExpression": "pk = :pk",
@@ -122,15 +121,17 @@ class Requests:
             request["ExclusiveStartKey"] = after
 
     def put(self, item: Attributes) -> None:
-        """Put one item, whatever was there."""
+        """Put one item over any other."""
         self._call(self.client.put_item, TableName=self.name, Item=item)
 
     def put_if(self, item: Attributes, condition: str, **values: Mapping[str, str]) -> bool:
-        """Put one item if *condition*, with its `#name`s and `:values`, holds; whether it did."""
+        """
+        Put one item if *condition*, with `#name`s and `:values`, holds. Return True if it did.
+        """
         return self._if(condition, values, self.client.put_item, Item=item)
 
     def delete_if(self, key: Attributes, condition: str, **values: Mapping[str, str]) -> bool:
-        """Delete one item under the same terms."""
+        """Delete one item under a condition, as `put_if` puts one."""
         return self._if(condition, values, self.client.delete_item, Key=key)
 
     def _if(
@@ -169,9 +170,9 @@ def _batches(values: Iterable[_One], size: int) -> Iterator[list[_One]]:
 
 def _pauses_s() -> Iterator[float]:
     """
-    How long to wait after each attempt.
+    Yield the seconds to wait after each attempt.
 
-    At random, so that what was throttled together does not come back together.
+    They are random, so that requests that were throttled together do not return together.
     """
     for attempt in range(MAX_BATCH_ATTEMPTS):
         yield random.uniform(0, min(MAX_BATCH_PAUSE_S, FIRST_PAUSE_S * 2**attempt))

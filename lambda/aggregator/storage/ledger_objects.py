@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class LedgerObjects:
-    """The objects of one bucket. Every method either did what it says or raised `LedgerError`."""
+    """The objects of one bucket. Every method either succeeds or raises `LedgerError`."""
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
         self._client = aws.client("s3")
 
     def put(self, key: str, payload: bytes) -> None:
-        """Keep *payload* under *key*, whatever was there."""
+        """Put *payload* under *key*, over any other object."""
         self._call("put_object", Key=key, Body=payload, ContentType="application/gzip")
 
     def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
-        """The summaries of *hours*, at most 1,000: those that there are, in their order."""
+        """Yield the existing summaries of *hours*, at most 1,000, in order."""
         keys = {summary_key(hour): hour for hour in hours}
-        # Keys sort as hours do, so the first page of what follows has all of them.
+        # Keys sort like hours, so the first page after this key has all of them.
         listed = self._call(
             "list_objects_v2", Prefix=SUMMARIES, StartAfter=summary_key(hours.start - 1)
         )

@@ -1,14 +1,13 @@
 """
 Minute records as table items: one record in an item, or a pack of them.
 
-The key of a single item is the record's identity, so a copy that arrives twice is put twice in
-the same place. It is a place only: identity is read from the payload.
+The key of a single item is the record's identity, so a copy that arrives twice is put twice in the
+same place. It is only a place: identity is read from the payload.
 
-A Kinesis batch brings the records of thousands of instances at once. Kept alone
-they would cost a write unit each; packed, those of one minute and bucket
-are a line each in one compressed item. The key of a pack is made from its content, so a
-batch that is delivered again lands on itself. A batch that was split before it
-was delivered again does not: a record may stand in several packs, and alone,
+A Kinesis batch has the records of thousands of instances at once. Stored alone they would cost a
+write unit each; packed, those of one minute and bucket are a line each in one compressed item. The
+key of a pack is made from its content, so a batch that is delivered again replaces itself. A batch
+that was split before it was delivered again does not: a record may be in several packs, and alone,
 and the reader must count it once.
 """
 
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
 TABLE_BUCKETS: Final = 32
 """
-Parts of a minute. One part takes 1,000 writes a second, DynamoDB's limit for a
-partition, so a minute takes the records of more than a million instances.
+Parts of a minute. One part accepts 1,000 writes a second, DynamoDB's limit for a partition, so a
+minute accepts the records of more than a million instances.
 """
 
 _DICTIONARY: Final = (
@@ -48,43 +47,42 @@ _DICTIONARY: Final = (
     b'"ClusterName":,"Seq":,"Boot":,"Kind":,"Schema":'
 )
 """
-Text that the compressor may refer to: the names of members, which would be a
-quarter of a packed record. Never change it: what was packed with it could no
-longer be read. zlib notes which dictionary a stream needs, so a second one can
-stand beside it.
+Text that the compressor may refer to: the names of members, which would be a quarter of a packed
+record. Never change it: existing items could no longer be read. zlib records which dictionary a
+stream needs, so a second one can be added.
 """
 
-MAX_KEY_BYTES: Final = 1024  # of a sort key in DynamoDB
-WRITE_UNIT_BYTES: Final = 1024  # what one write unit of DynamoDB takes, attribute names included
+MAX_KEY_BYTES: Final = 1024  # a sort key in DynamoDB
+WRITE_UNIT_BYTES: Final = 1024  # the size of one write unit of DynamoDB, attribute names included
 _FIXED_ITEM_BYTES: Final = sum(map(len, ("pk", "m##00", "sk", "r", "ttl")))
-"""What an item has beside its minute, key, payload and time: names, and the rest of its pk."""
+"""The bytes of an item besides its minute, key, payload and time: names, and the rest of its pk."""
 
 _NUMBER_BYTES: Final = 21  # the most that DynamoDB counts for one
 _HASHED: Final = "#"  # no ordinary key starts with it: a cluster's name is never empty
 
 
 def bucket_of(instance_id: str) -> int:
-    """The bucket of an instance, the same on every machine and for ever."""
+    """Return the bucket of an instance, the same on every machine and forever."""
     return zlib.crc32(instance_id.encode()) % TABLE_BUCKETS
 
 
 def key_of(record: MinuteRecord) -> str:
-    """The record's identity as one text of at most 1,024 bytes."""
+    """Return the record's identity as one text of at most 1,024 bytes."""
     parts = (record.cluster, record.instance_id, record.boot, str(record.seq))
     key = "#".join(part.replace("%", "%25").replace("#", "%23") for part in parts)
     if len(key) <= MAX_KEY_BYTES:
         return key
-    # Names of hundreds of # and %: legal, and too long once they are quoted.
+    # Names with hundreds of # and %: valid, and too long once they are quoted.
     return _HASHED + hashlib.sha256(key.encode()).hexdigest()
 
 
 def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
     """
-    Pack *record*, without what the emitter says about itself.
+    Pack *record* without the emitter's own members.
 
-    Owners are kept whole, if it takes another write unit: they say whom the
-    cores are charged to. Holders never cost one: those that find no room in the
-    units that all the rest takes are only counted, the least idle first.
+    Owners are kept completely, even if this needs another write unit: they decide who is charged
+    for the cores. Holders never need one: those without room in the units of the rest are only
+    counted, the least idle first.
     """
     record = replace(record, health={})
     item = _item(record, expires_s)
@@ -108,7 +106,7 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
 
 
 def stored_bytes(item: RecordItem) -> int:
-    """What DynamoDB counts for *item* at most: names and values."""
+    """Return the most that DynamoDB counts for *item*: names and values."""
     return (
         _FIXED_ITEM_BYTES
         + len(str(item.minute))
@@ -119,14 +117,14 @@ def stored_bytes(item: RecordItem) -> int:
 
 
 def packed(text: bytes) -> bytes:
-    """Compress what `unpacked` will be asked for."""
+    """Compress *text* for `unpacked`."""
     packer = zlib.compressobj(level=9, zdict=_DICTIONARY)
     return packer.compress(text) + packer.flush()
 
 
 def unpacked(payload: bytes) -> bytes:
     """
-    What `packed` was given.
+    Return the text that `packed` compressed.
 
     Raises:
         WireFormatError: If *payload* is damaged, or none of ours.
@@ -162,8 +160,8 @@ def _item(record: MinuteRecord, expires_s: int) -> RecordItem:
 
 MAX_PACK_BYTES: Final = 256 * 1024
 """
-Of the lines of one pack before they are compressed. DynamoDB takes 400 KB
-after it, and the compressor looks back 32 KB: larger packs are no smaller.
+The most bytes of the lines in one pack before compression. DynamoDB accepts 400 KB after it, and
+the compressor looks back 32 KB: larger packs are not smaller.
 """
 
 _PACK: Final = "##"  # no key of a single record starts with it
@@ -175,7 +173,7 @@ Identity = tuple[str, str, str, int]
 
 
 def identity_of(record: MinuteRecord) -> Identity:
-    """What makes a record the same record, however often and wherever it is kept."""
+    """Return the identity of a record, the same however often and wherever it is stored."""
     return record.cluster, record.instance_id, record.boot, record.seq
 
 
@@ -183,7 +181,7 @@ def packs_of(records: Iterable[MinuteRecord], late_minutes: int) -> list[RecordI
     """
     Pack *records*, in any order and repeated or not, by minute and bucket.
 
-    What the emitter says about itself is left out, as in a single item.
+    The emitter's own members are omitted, as in a single item.
     """
     places: dict[tuple[int, int], dict[Identity, MinuteRecord]] = {}
     for record in records:
@@ -206,10 +204,10 @@ def records_of(
     payload: bytes, minute: int, instances: Collection[str] | None = None
 ) -> tuple[list[MinuteRecord], int]:
     """
-    The records of one item of *minute*, single or pack, and how many are unreadable.
+    Return the records of one item of *minute*, single or pack, and the number of unreadable ones.
 
-    An unreadable record costs itself only; an item that is damaged as a whole
-    counts as one. Of *instances* alone it takes a fifth of the time, because no other is parsed.
+    An unreadable record costs only itself; an item that is damaged as a whole counts as one. With
+    *instances* it takes a fifth of the time, because no other record is parsed.
     """
     try:
         lines = unpacked(payload).split(b"\n")
@@ -234,7 +232,7 @@ def _record_in(line: bytes, minute: int) -> MinuteRecord | None:
 
 
 def _texts(records: Iterable[MinuteRecord]) -> Iterator[bytes]:
-    """One record a line, as many lines as one pack may hold."""
+    """Yield one record per line, as many lines as one pack may have."""
     lines: list[bytes] = []
     size = 0
     for record in records:

@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from aggregator.storage.dynamodb import Attributes
 
 LAST_ROLLUP_LIFE_S: Final = 30 * 24 * 3600
-"""How long the last rollup is kept of a cluster that nobody hears of any more."""
+"""Seconds for which the last rollup of a cluster without new records is kept."""
 
 
 def _item(
     pk: str, sk: str, expires_s: int | None = None, **attributes: Mapping[str, Any]
 ) -> Attributes:
-    """An item; without attributes the key of one."""
+    """Return an item; without attributes the key of an item."""
     item = {"pk": {"S": pk}, "sk": {"S": sk}, **attributes}
     return item if expires_s is None else {**item, "ttl": {"N": str(expires_s)}}
 
@@ -73,7 +73,7 @@ REGISTRY: Final = "registry"
 
 
 class Table:
-    """The one table. Every method either did what it says or raised a `TableError`."""
+    """The one table. Every method either succeeds or raises a `TableError`."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
@@ -81,15 +81,15 @@ class Table:
     @classmethod
     def connect(cls, table_name: str, *, consistent: bool = True) -> Table:
         """
-        Open *table_name* with the credentials and the region of the environment.
+        Open *table_name* with the credentials and the Region of the environment.
 
-        Where what is read was put long ago, its partitions need not be read *consistent*.
+        If its data was put long ago, its partitions do not have to be read *consistent*.
         """
         return cls(Requests(aws.client("dynamodb"), table_name, consistent=consistent))
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
         """
-        Keep *items*, at most one of each key.
+        Put *items*, at most one for each key.
 
         Raises:
             TableError: If any is left after the last attempt; the others are
@@ -107,7 +107,7 @@ class Table:
 
     def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
         """
-        The payloads of one bucket in key order.
+        Yield the payloads of one bucket in key order.
 
         Every put that has returned is among them.
         """
@@ -115,7 +115,7 @@ class Table:
             yield item["r"]["B"]
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
-        """Say that records came for *minutes* that may have been closed."""
+        """Store that records came for *minutes* that may have been closed."""
         self._requests.write(
             {**_marker_key(minute), "token": {"S": token}, "ttl": {"N": str(expires_s)}}
             for minute in minutes
@@ -123,20 +123,20 @@ class Table:
 
     def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
         """
-        The tokens of those *minutes* that carry a marker.
+        Return the tokens of those *minutes* that have a marker.
 
-        Not a consistent read, for half the price: a marker set a moment ago is
-        found by the next run, and an old token clears nothing.
+        The read is not consistent, for half the price: the next run finds a marker that was just
+        set, and an old token clears nothing.
         """
         items = self._requests.get_each(map(_marker_key, minutes))
         return {_minute_of(item): item["token"]["S"] for item in items}
 
     def clear_marker(self, minute: int, token: str) -> None:
-        """Take the marker away, unless it has got another token since."""
+        """Remove the marker, unless it has another token by now."""
         self._requests.delete_if(_marker_key(minute), "#token = :token", token={"S": token})
 
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
-        """True when *owner* may close minutes until *expires_s*, and nobody else."""
+        """Return True if *owner* alone may close minutes until *expires_s*."""
         return self._requests.put_if(
             {**LEASE, "owner": {"S": owner}, "expires": {"N": f"{expires_s:.3f}"}},
             "attribute_not_exists(pk) OR #expires < :now",
@@ -148,7 +148,7 @@ class Table:
         self._requests.delete_if(LEASE, "#owner = :owner", owner={"S": owner})
 
     def read_progress(self) -> CloseProgress | None:
-        """How far closing has come; None before the first run."""
+        """Return how far closing has come; None before the first run."""
         item = self._requests.get(PROGRESS)
         if item is None:
             return None
@@ -157,14 +157,14 @@ class Table:
             members["next"],
             tuple(members["open"]),
             members["markers_from"],
-            tuple(members.get("tried", (0, 0))),  # a release before wrote none,
-            dict(members.get("restated", ())),  # nor this
+            tuple(members.get("tried", (0, 0))),  # an earlier release did not write these,
+            dict(members.get("restated", ())),  # nor these
             members.get("findings", 0),
             tuple(members.get("early", ())),
         )
 
     def write_progress(self, progress: CloseProgress) -> None:
-        """Replace what `read_progress` returns."""
+        """Replace the stored progress."""
         members = {
             "next": progress.next_minute,
             "open": progress.open_minutes,
@@ -177,7 +177,7 @@ class Table:
         self._requests.put({**PROGRESS, "r": _packed(members)})
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
-        """What has been published of *minute*, by cluster."""
+        """Return the publications of *minute*, by cluster."""
         items = self._requests.query(_publications_pk(minute))
         return {item["sk"]["S"]: _publication_of(item) for item in items}
 
@@ -185,9 +185,9 @@ class Table:
         self, cluster: str, minutes: Iterable[int]
     ) -> Iterator[tuple[int, Publication]]:
         """
-        What has been published of one cluster in those *minutes* that were, in no order.
+        Yield the publications of one cluster in those *minutes* that have one, in no order.
 
-        Not a consistent read, for half the price: a day's sum may lack its last seconds.
+        The read is not consistent, for half the price: a day's sum may lack its last seconds.
         """
         keys = (_item(_publications_pk(minute), cluster) for minute in minutes)
         for item in self._requests.get_each(keys):
@@ -197,7 +197,7 @@ class Table:
         self, minute: int, cluster: str, publication: Publication, expires_s: int
     ) -> bool:
         """
-        Remember *publication*, unless somebody remembered one with its number.
+        Store *publication*. Return False if another run has stored one with its number.
 
         False when somebody did.
         """
@@ -212,7 +212,7 @@ class Table:
         return self._put_numbered(item, publication.number)
 
     def read_registry(self) -> dict[int, bytes]:
-        """The packed registry by bucket."""
+        """Return the packed registry by bucket."""
         return {int(item["sk"]["S"]): item["r"]["B"] for item in self._requests.query(REGISTRY)}
 
     def write_registry(self, bucket: int, payload: bytes) -> None:
@@ -220,7 +220,7 @@ class Table:
         self._requests.put(_item(REGISTRY, f"{bucket:02d}", r={"B": payload}))
 
     def read_findings(self) -> dict[str, FindingsItem]:
-        """What is open, by place: a bucket, or a cluster."""
+        """Return the open findings, by place: a bucket, or a cluster."""
         return {
             item["sk"]["S"]: FindingsItem(
                 int(item["n"]["N"]), int(item["due"]["N"]), bytes(item["r"]["B"])
@@ -229,19 +229,19 @@ class Table:
         }
 
     def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
-        """Replace one item of what is open, unless somebody has; False when somebody did."""
+        """Replace one item of open findings. Return False if another run has replaced it."""
         number = {"N": str(item.version)}
         due = {"N": str(item.due)}
         written = _item(PARTITION, place, expires_s, n=number, due=due, r={"B": item.payload})
         return self._put_numbered(written, item.version)
 
     def _put_numbered(self, item: Attributes, number: int) -> bool:
-        """Put *item*, of that *number*, after the one before it; False when somebody else did."""
+        """Put *item* after the one before *number*. Return False if another run did."""
         before = {"N": str(number - 1)}
         return self._requests.put_if(item, "attribute_not_exists(pk) OR n = :before", before=before)
 
     def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
-        """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
+        """Store *line* as the cluster's last rollup of its kind, unless a later one is stored."""
         self._requests.put_if(
             _item(
                 f"cluster#{about}",
@@ -256,7 +256,7 @@ class Table:
 
     def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
         """
-        The line that `write_last_rollup` kept.
+        Return the line that `write_last_rollup` stored.
 
         Raises:
             TableError: If the item is not one that it made, too.
@@ -269,15 +269,15 @@ class Table:
             raise TableError(msg) from error
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
-        """EC2 said in *minute* that the instance stops or has stopped."""
+        """Store EC2's report in *minute* that the instance stops or has stopped."""
         pk = _departures_pk(minute // HOUR_MINUTES)
         self._requests.put(_item(pk, f"{minute}#{instance_id}", expires_s))
 
     def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
         """
-        The minutes in which each instance departed, from *first_minute* to *last_minute*.
+        Return the minutes in which each instance departed, from *first_minute* to *last_minute*.
 
-        May hold some that are up to an hour outside.
+        Some may be up to an hour outside.
         """
         departures: dict[str, list[int]] = {}
         for hour in range(first_minute // HOUR_MINUTES, last_minute // HOUR_MINUTES + 1):
@@ -287,22 +287,22 @@ class Table:
         return departures
 
     def was_notified(self, transition: str) -> bool:
-        """Whether people were told of *transition*."""
+        """Return True if the message for *transition* was sent."""
         return self._requests.get(_item(_notified_pk(transition), "notified")) is not None
 
     def put_notified(self, transition: str, expires_s: int) -> None:
-        """People were told of *transition*."""
+        """Record that the message for *transition* was sent."""
         self._requests.put(_item(_notified_pk(transition), "notified", expires_s))
 
     def read_claim(self, group: str) -> Claim | None:
-        """Whose message tells of the alarms of *group*; None before the first."""
+        """Return the claim of the alarms in *group*; None before the first."""
         item = self._requests.get(_item(_notified_pk(group), "claim"))
         if item is None:
             return None
         return Claim(item["claimer"]["S"], item["state"]["S"], int(item["at"]["N"]))
 
     def write_claim(self, group: str, claim: Claim, before: Claim | None, expires_s: int) -> bool:
-        """Replace *before*, which `read_claim` returned; False when somebody else did."""
+        """Replace *before*, which `read_claim` returned. Return False if another run did."""
         return self._requests.put_if(
             _item(
                 _notified_pk(group),
@@ -317,23 +317,23 @@ class Table:
         )
 
     def read_settled(self) -> int | None:
-        """The first hour that is not in the ledger; None before the first run of settle."""
+        """Return the first hour that is not in the ledger; None before the first run of settle."""
         item = self._requests.get(SETTLE_PROGRESS)
         return None if item is None else int(item["hour"]["N"])
 
     def write_settled(self, next_hour: int) -> None:
-        """Replace what `read_settled` returns."""
+        """Replace the hour that `read_settled` returns."""
         self._requests.put({**SETTLE_PROGRESS, "hour": {"N": str(next_hour)}})
 
     def put_purchases(self, hour: int, part: int, payload: bytes, expires_s: int) -> None:
-        """Keep how instances of one part of an hour are bought, unless that is kept already."""
+        """Store EC2's answer for one part of an hour, unless one is stored already."""
         self._requests.put_if(
             _item(f"settle#{hour}", str(part), expires_s, r={"B": payload}),
             "attribute_not_exists(pk)",
         )
 
     def read_purchases(self, hour: int, part: int) -> bytes | None:
-        """What `put_purchases` kept first."""
+        """Return the answer that `put_purchases` stored first."""
         item = self._requests.get(_item(f"settle#{hour}", str(part)))
         return None if item is None else bytes(item["r"]["B"])
 
@@ -351,17 +351,17 @@ def _departures_pk(hour: int) -> str:
 
 
 def _notified_pk(transition: str) -> str:
-    """By its fingerprint: the names in a transition may be longer than a key."""
+    """Return a key from its fingerprint: the names in a transition may be longer than a key."""
     return f"notified#{hashlib.sha256(transition.encode()).hexdigest()}"
 
 
 def _marker_key(minute: int) -> Attributes:
-    """A partition each: a flood of late records spreads over as many as it has minutes."""
+    """Return a partition for each minute: a flood of late records spreads over its minutes."""
     return _item(f"dirty#{minute}", "dirty")
 
 
 def _minute_of(item: Attributes) -> int:
-    """The minute of a marker, or of a publication."""
+    """Return the minute of a marker, or of a publication."""
     return int(item["pk"]["S"].partition("#")[2])
 
 

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 LastRollup: TypeAlias = str
 """
-Which rollup of a cluster is kept: `minute` is the last one, `silent` the last one with silent
-instances, the `about` of an alarm the last one in which its metric was above 0.
+The kind of a stored rollup: `minute` is the last one, `silent` the last one with silent instances,
+the `about` of an alarm the last one in which its metric was above 0.
 """
 
 
 class TableError(Exception):
-    """The table did not take or give something; the invocation must be repeated."""
+    """The table rejected a request or did not answer; the invocation must be repeated."""
 
 
 class LedgerError(Exception):
-    """The ledger's bucket did not take an object; the run must be repeated."""
+    """The ledger's bucket did not accept an object; the run must be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,12 @@ class RecordItem:
     One minute record, or several of the same minute and bucket, packed.
 
     Attributes:
-        minute: Epoch minute it belongs to.
+        minute: The epoch minute of the records.
 
-        bucket: Part of the minute, from 0, by the hash of its instance.
+        bucket: The part of the minute, from 0, by the hash of its instance.
 
-        key: The record's identity within its bucket, or that of the pack; the
-            same content always has the same key, so that putting it twice
-            keeps one.
+        key: The record's identity within its bucket, or that of the pack; equal content always has
+            the same key, so that putting it twice keeps one.
 
         payload: The record or records.
 
@@ -54,16 +53,16 @@ class RecordItem:
 @dataclass(frozen=True, slots=True)
 class Publication:
     """
-    What has been published of one minute of one cluster.
+    The publication of one minute of one cluster.
 
     Attributes:
-        number: How often the rollup has been published, from 1.
+        number: The number of publications of the rollup, from 1.
 
         tallies: The amounts published so far, by metric.
 
         digest: Fingerprint of the rollup last published.
 
-        first_records: Records that the first publication counted.
+        first_records: The number of records in the first publication.
     """
 
     number: int
@@ -75,10 +74,10 @@ class Publication:
 @dataclass(frozen=True, slots=True)
 class FindingsItem:
     """
-    What is open of one bucket, or of the owners of one cluster.
+    The open findings of one bucket, or of the owners of one cluster.
 
     Attributes:
-        version: How often it has been written, from 1.
+        version: The number of times it was written, from 1.
 
         due: Events in it that were not sent yet.
 
@@ -93,12 +92,12 @@ class FindingsItem:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """
-    The transition whose message tells of other alarms, too.
+    The transition whose message covers other alarms.
 
     Attributes:
-        identity: By what it is remembered that people were told of it.
+        identity: The identity under which its message is recorded.
 
-        state: What its alarm is in.
+        state: The state of its alarm.
 
         at_ms: Since when, milliseconds since the epoch.
     """
@@ -114,23 +113,20 @@ class CloseProgress:
     How far closing has come.
 
     Attributes:
-        next_minute: The first minute that no run has looked at.
+        next_minute: The first minute that no run has read.
 
         open_minutes: Earlier minutes that are not closed yet, ascending.
 
-        markers_from: The first minute that may carry a late-record marker
-            which no run has dealt with.
+        markers_from: The first minute that may have an unhandled late-record marker.
 
-        tried: Runs in a row that could not finish a minute that nobody has closed, and that
-            could not finish one to restate.
+        tried: Failed runs in a row with an open minute, and with a minute to restate.
 
-        restated: The minute in which each marked minute was last looked at,
-            where it was.
+        restated: The minute in which each marked minute was last read, if it was.
 
-        findings_minute: The newest minute that findings have taken in.
+        findings_minute: The newest minute that findings have folded.
 
-        early_minutes: Those closed before an earlier one, ascending: findings take them
-            in after it.
+        early_minutes: Minutes that closed before an earlier one, ascending: findings fold them
+            after it.
     """
 
     next_minute: int
