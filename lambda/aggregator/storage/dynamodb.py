@@ -125,9 +125,7 @@ class Requests:
         self._call(self.client.put_item, TableName=self.name, Item=item)
 
     def put_if(self, item: Attributes, condition: str, **values: Mapping[str, str]) -> bool:
-        """
-        Put one item if *condition*, with `#name`s and `:values`, holds. Return True if it did.
-        """
+        """Put one item if *condition* (with `#name`s and `:values`) holds. Return True if so."""
         return self._if(condition, values, self.client.put_item, Item=item)
 
     def delete_if(self, key: Attributes, condition: str, **values: Mapping[str, str]) -> bool:
