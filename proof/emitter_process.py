@@ -1,8 +1,8 @@
 """
-`neuron-emf` as a process of its own, as a person or systemd starts it.
+Run `neuron-emf` as its own process, as a person or systemd starts it.
 
-Nothing of this machine gets in: no configuration file of the system, no
-credentials, no instance metadata, no kernel messages, no processes, no home folder.
+It sees nothing of this machine: no configuration file of the system, no credentials, no instance
+metadata, no kernel messages, no processes, no home folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def environment(home: Path, **variables: str) -> dict[str, str]:
-    """What a process sees: a home of its own and the variables given."""
+    """Return the environment of a process: its own home and the given variables."""
     return {
         "HOME": str(home),
         "PATH": os.defpath,
@@ -33,7 +33,7 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
     }
 
 
-HUNG_AFTER_S: Final = 600.0  # bounds a hang, judges nothing: retries alone may take 240 s
+HUNG_AFTER_S: Final = 600.0  # limits a hang and judges nothing: retries alone may take 240 s
 
 
 def wait_until(
@@ -52,6 +52,6 @@ def wait_until(
 
 
 def bytes_in(pipe: Any) -> int:
-    """What was written to a pipe and not yet read."""
+    """Return the number of unread bytes in a pipe."""
     answer = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, struct.pack("i", 0))
     return int(struct.unpack("i", answer)[0])

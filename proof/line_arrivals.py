@@ -1,8 +1,8 @@
 """
-What arrived, what must have arrived, and the difference.
+Compare the lines that arrived with the lines that must have arrived.
 
-Pure: lines in, problems out. An identity is (Boot, Seq); copies of a line are
-allowed, two lines of one identity are not.
+Pure: lines in, problems out. An identity is (Boot, Seq); copies of a line are allowed, two
+different lines of one identity are not.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Arrivals:
     """
-    Lines as a destination has them.
+    Lines at a destination.
 
     Attributes:
         lines: One event for each identity: its timestamp, ms since the epoch, and its text.
 
-        copies: Lines that came once more.
+        copies: The number of additional copies.
 
-        conflicts: Identities under which two different lines came.
+        conflicts: Identities with two different lines.
     """
 
     lines: Mapping[tuple[str, int], tuple[int, str]]
@@ -51,11 +51,11 @@ class Arrivals:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        """Every line once, by Boot and Seq."""
+        """Return every line once, by Boot and Seq."""
         return [json.loads(self.lines[identity][1]) for identity in sorted(self.lines)]
 
     def missing(self, produced: Mapping[str, int]) -> list[str]:
-        """Identities that are not here, of boots that produced so many records."""
+        """Return the missing identities of boots that *produced* so many records."""
         return [
             f"{boot} {seq}"
             for boot, records in sorted(produced.items())
@@ -64,8 +64,8 @@ class Arrivals:
         ]
 
     def minutes(self) -> set[int]:
-        """Starts of the minutes that have a line, ms since the epoch."""
-        # By the event's own timestamp: a line without a metric has no other.
+        """Return the starts of the minutes that have a line, ms since the epoch."""
+        # By the event's timestamp: a line without a metric has no other.
         return {
             timestamp_ms
             for timestamp_ms, message in self.lines.values()
@@ -73,7 +73,7 @@ class Arrivals:
         }
 
     def unbalanced(self) -> list[str]:
-        """Lines whose account of the records before them does not add up."""
+        """Return lines whose counts of earlier records do not add up."""
         return [
             f"{document['Boot']} {document['Seq']}"
             for document in self.documents
@@ -83,5 +83,5 @@ class Arrivals:
         ]
 
     def dropped(self) -> int:
-        """Records that lines say were dropped."""
+        """Return the number of records that lines count as dropped."""
         return max((document.get("RecordsDropped", 0) for document in self.documents), default=0)

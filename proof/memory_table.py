@@ -1,7 +1,7 @@
 """
 The table in a dictionary, and a process that can be killed at any of its calls.
 
-`test_store.py` holds this table and the one in DynamoDB to the same contract: this table rejects
+`test_store.py` tests this table and the one in DynamoDB with the same contract: this table rejects
 what DynamoDB rejects. Nothing expires here.
 """
 
@@ -36,7 +36,7 @@ MAX_TABLE_ITEM_BYTES = 400 * 1024
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    """Return *values* as a list; raise TableError if one is there twice, as in one request."""
+    """Return *values* as a list; raise TableError for a duplicate, as in one request."""
     listed = list(values)
     if len(set(listed)) < len(listed):
         msg = "a request has a key twice"
@@ -45,7 +45,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def _check_item(key: str, payload: bytes = b"") -> None:
-    """Raise TableError if DynamoDB rejects an item of this sort key and *payload*."""
+    """Raise TableError if DynamoDB rejects an item with this sort key and *payload*."""
     if not 0 < len(key.encode()) <= MAX_KEY_BYTES or len(payload) >= MAX_TABLE_ITEM_BYTES:
         msg = f"an item has a key of {len(key)} characters and {len(payload)} bytes"
         raise TableError(msg)
@@ -192,7 +192,7 @@ Step = int | tuple[str, int]
 
 
 class KilledError(BaseException):
-    """The process is gone: nothing it calls has an effect any more."""
+    """The process is dead: its calls no longer have an effect."""
 
 
 @dataclass
@@ -200,10 +200,9 @@ class KillableProcess:
     """
     One invocation's view of the table, of stdout and of the event bus.
 
-    Every call of one of them is a step: its number, or its name and which of these calls it is;
-    both from 1. At step *killed_at* the process dies, before the step has its effect or, with
-    *after*, once it had. At step *meets_at* another process runs first. *calls* are the names of
-    the steps so far.
+    Every call is a step, identified by its number, or by its name and its count; both from 1. At
+    step *killed_at* the process dies, before the step has its effect or, with *after*, after it. At
+    step *meets_at* another process runs first. *calls* are the names of the steps so far.
     """
 
     table: MemoryTable
@@ -220,7 +219,7 @@ class KillableProcess:
         self.do("print", lambda: self.printed.append(line))
 
     def put_events(self, details: Sequence[Detail]) -> list[bool]:
-        """The bus takes them all."""
+        """Accept all events."""
         self.do("put_events", lambda: self.bus.extend(details))
         return [True] * len(details)
 
@@ -229,7 +228,7 @@ class KillableProcess:
         return lambda *args: self.do(name, lambda: method(*args))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
-        """One step."""
+        """Do one step."""
         if self.is_dead:
             raise KilledError
         self.calls.append(name)

@@ -1,8 +1,8 @@
 """
 Draw a sample of the planted faults: `make mutants SAMPLE=100 SEED=7`.
 
-cosmic-ray keeps a session as an SQLite file with one row for each fault. The faults that are not
-drawn are deleted before the run. Their ids are random, so faults are drawn in source order.
+cosmic-ray keeps a session as an SQLite file with one row for each fault. Faults that are not drawn
+are deleted before the run. Their IDs are random, so faults are drawn in source order.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def main(path: str, size: int, seed: int) -> None:
 
 def draw_sample(session: sqlite3.Connection, size: int, seed: int) -> tuple[int, int]:
     """
-    Delete all faults but *size*; returns how many are left and how many there were.
+    Delete all faults but *size*. Return how many are left and how many there were.
 
-    Most `|` stand in annotations, which only a type checker reads: none of them is drawn.
+    Most `|` are in annotations, which only a type checker reads: none of them is drawn.
     """
     order = f"{MUTANT_COLUMNS}, operator_args, occurrence"
     query = f"SELECT job_id, {MUTANT_COLUMNS} FROM mutation_specs ORDER BY {order}"

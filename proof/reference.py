@@ -1,9 +1,9 @@
 """
-What the rollups of a set of records have to say, worked out the slow way.
+The expected rollups of a set of records, computed the slow way.
 
-Shares no code with the aggregator: every number is computed from all distinct
-records at once, with fractions instead of running sums, straight from the
-rules. Knows nothing of deliveries, invocations or publications.
+It shares no code with the aggregator: every number is computed from all distinct records at once,
+with fractions instead of running sums, directly from the rules. It knows nothing of deliveries,
+invocations or publications.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ REFERENCE_USD_PER_HOUR = {
     "us-east-1/inf2.xlarge": Fraction("0.7582"),
     "eu-north-1/inf2.xlarge": Fraction("0.83402"),
 }
-"""By region and type; what stands by type alone counts in each region, and first."""
+"""Prices by Region and type; an entry with only a type counts in each Region, and first."""
 PEAKS = {
     "inf1.6xlarge": (256, 16),
     "inf2.xlarge": (190, 2),
@@ -64,7 +64,8 @@ PEAKS = {
     None: None,
 }
 """
-Dense BF16, TFLOPS of an instance, and its cores, by type; None where the chip is not known.
+Dense BF16, TFLOPS of an instance, and its cores, by type; None if the chip is unknown. A type that
+is missing here raises `KeyError`: without it, its share would silently be wrong.
 
 A type that is missing here raises `KeyError`: left out in silence, its share would look wrong.
 """
@@ -78,7 +79,7 @@ NOTHING_SAID: Mapping[str, str] = {}
 
 @dataclass
 class OwnerRow:
-    """Idle cores of one owner: how many, on how many instances, for how long, USD per hour."""
+    """Idle cores of one owner: number of cores, of instances, minutes, USD per hour."""
 
     cores: Fraction = Fraction(0)
     unpriced: Fraction = Fraction(0)
@@ -94,11 +95,10 @@ def rollups(
     paid_by_type: Mapping[str, str] = NOTHING_SAID,
 ) -> dict[Key, dict[str, float]]:
     """
-    Every number of every (minute, cluster) that has a record.
+    Return every number of every (minute, cluster) that has a record.
 
-    Without those that depend on more than the minute's records:
-    SilentInstances, CoveragePercent and LateRecords; instead `CoveredSeconds`
-    and `Records`.
+    Numbers that depend on more than the minute's records are omitted: SilentInstances,
+    CoveragePercent and LateRecords; instead there are `CoveredSeconds` and `Records`.
     """
     minutes = _minutes(records)
     rules = idle_after_minutes, usd_per_hour, paid_by_type
@@ -117,9 +117,9 @@ def idle_owners(
     records: Iterable[MinuteRecord], usd_per_hour: Prices
 ) -> dict[Key, dict[str, OwnerRow]]:
     """
-    Who has the idle cores of every (minute, cluster): a row for each owner, however many.
+    Return the owners of idle cores of every (minute, cluster): a row for each owner.
 
-    Of records that say the name of every holder; a core of several is split evenly.
+    The records must have the name of every holder; a core of several is split evenly.
     """
     found: dict[Key, dict[str, OwnerRow]] = {}
     for key, instances in _minutes(records).items():
@@ -146,7 +146,7 @@ def idle_owners(
 
 
 def types(records: Iterable[MinuteRecord]) -> dict[Key, dict[str, dict[str, float]]]:
-    """Every number of every instance type in each (minute, cluster)."""
+    """Return every number of every instance type in each (minute, cluster)."""
     found = {}
     for key, instances in _minutes(records).items():
         by_type: dict[str | None, list[Records]] = {}
@@ -157,7 +157,7 @@ def types(records: Iterable[MinuteRecord]) -> dict[Key, dict[str, dict[str, floa
 
 
 def _percent_of_peak(instances: Iterable[Records]) -> Fraction | None:
-    """Over the known cores of instances that tell FLOPs, each with its share of the devices."""
+    """Return the share over known cores of instances with FLOPs, each with its devices."""
     done = Fraction(0)
     possible = Fraction(0)
     for own in instances:
@@ -182,7 +182,7 @@ def _minutes(records: Iterable[MinuteRecord]) -> Minutes:
 
 
 def _last_seen(minutes: Minutes, minute: int, cluster: str) -> list[Records]:
-    """The last records that know a core, of instances of which *minute* knows none."""
+    """Return the last records with a known core, of instances unknown in *minute*."""
     found = []
     before = [
         (at, instances)
@@ -200,7 +200,7 @@ def _last_seen(minutes: Minutes, minute: int, cluster: str) -> list[Records]:
 
 
 def _in_two_clusters(key: Key, minutes: Minutes) -> set[str]:
-    """Instances of a (minute, cluster) that other clusters have too, unless they have moved."""
+    """Return instances of a (minute, cluster) that other clusters also have, unless they moved."""
     found = set()
     for name in minutes[key]:
         own = [
@@ -325,7 +325,7 @@ def _add_parts(
     twice: list[Records],
     last_seen: list[Records],
 ) -> None:
-    """Add the price of the idle cores of each instance to its part, and remove what is unknown."""
+    """Add the price of the idle cores of each instance to its part, and remove unknown parts."""
     fully_idle = _fully_idle(instances, after_minutes)
     unseen = {_stem(name) for own in last_seen for name in _names(own)}
     is_allocation_unknown = any(map(_hides_owners, last_seen))
@@ -368,7 +368,7 @@ def _reserved_cores(own: Records) -> int:
 
 
 def _may_stop(own: Records, fully_idle: set[str], after_minutes: int) -> bool:
-    """Whether all owners of a fully idle instance are fully idle in the cluster."""
+    """Return True if all owners of a fully idle instance are fully idle in the cluster."""
     names = _names(own)
     if names & {"[others]", "[not reported]"}:
         return False
@@ -380,7 +380,9 @@ def _may_stop(own: Records, fully_idle: set[str], after_minutes: int) -> bool:
 
 
 def _fully_idle(instances: Iterable[Records], after_minutes: int) -> set[str]:
-    """Owners of which nothing in the cluster has worked for so long, nor a sibling's now."""
+    """
+    Return owners that have not worked in the cluster for so long, nor have their siblings now.
+    """
     minutes: dict[str, int] = {}
     working = set()
     for own in instances:
@@ -418,12 +420,12 @@ def _hides_owners(own: Records) -> bool:
 
 
 def _names(own: Records) -> set[str]:
-    """The owners that have cores of an instance."""
+    """Return the owners of an instance's cores."""
     return set().union(*(core.owners for core in cores_of(own, {}))) - {"[unallocated]"}
 
 
 def _idle_minutes(own: Records) -> dict[str, int]:
-    """By owner of an instance: for how long nothing of it has worked there; 0 if nobody knows."""
+    """Return for each owner of an instance its minutes without work there; 0 if unknown."""
     cores = cores_of(own, {})
     merged = _merged_owners(own)
     found: dict[str, int] = {}
@@ -436,7 +438,9 @@ def _idle_minutes(own: Records) -> dict[str, int]:
 
 
 def _merged_owners(own: Records) -> Merged:
-    """By owner: executions, where each part that names it with cores tells them, and quietness."""
+    """
+    Return for each owner: executions, if each part with its cores reports them, and quiet minutes.
+    """
     found: Merged = {}
     for name in {owner.name for part in own for owner in part.owners}:
         entries = [owner for part in own for owner in part.owners if owner.name == name]
@@ -483,7 +487,7 @@ def _is_committed(parts: Records, paid_by_type: Mapping[str, str]) -> bool:
 
 
 def _cores_alone(instances: Iterable[Records]) -> dict[str, float]:
-    """What is said of a cluster and of each of its types alike."""
+    """Return the values that a cluster and each of its types have alike."""
     instances = list(instances)
     cores = [core for parts in instances for core in cores_of(parts, {})]
     known = [core for core in cores if core.letter != "?"]
@@ -500,7 +504,7 @@ def _cores_alone(instances: Iterable[Records]) -> dict[str, float]:
 
 
 def _percentiles(utilization: Iterable[Fraction]) -> dict[str, Fraction]:
-    """By nearest rank: the smallest value that so many of 100 do not exceed."""
+    """Return percentiles by nearest rank: the smallest value that enough of 100 do not exceed."""
     values = sorted(utilization)
     ranks = {percentile: -(-percentile * len(values) // 100) for percentile in (10, 50, 90, 99)}
     return {
@@ -510,14 +514,14 @@ def _percentiles(utilization: Iterable[Fraction]) -> dict[str, Fraction]:
 
 
 def _hardware_errors(parts: Records) -> Number | None:
-    """The larger of what the counters and the kernel tell of one instance."""
+    """Return the larger of the counters' and the kernel's number for one instance."""
     rises = total_of(part.ecc_uncorrected_rise for part in parts)
     faults = total_of(part.readings.get("HardwareFaults") for part in parts)
     return max((count for count in (rises, faults) if count is not None), default=None)
 
 
 def _stragglers(instances: Iterable[Records]) -> int | None:
-    """How many do less than half of what is usual for their type; None where nothing is."""
+    """Return how many do less than half of what is usual for their type; None without enough."""
     by_type: dict[str, list[Fraction]] = {}
     for parts in instances:
         busy = [core.utilization for core in cores_of(parts, {}) if core.letter == "b"]

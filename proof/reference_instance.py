@@ -1,6 +1,4 @@
-"""
-One instance in one minute, read from its records the slow way: the part of `reference` below it.
-"""
+"""One instance in one minute, computed from its records the slow way: a part of `reference`."""
 
 from __future__ import annotations
 
@@ -30,13 +28,13 @@ class Core:
     Attributes:
         letter: The last known state, or `?`.
 
-        owners: Names of its holders, or of those that have it reserved.
+        owners: Names of its holders, or of owners that have it reserved.
 
         usd_per_hour: The core's part of the instance's price; None if unknown.
 
-        idle: Minutes without work. Reading it of an unknown core is an AttributeError.
+        idle: Minutes without work. Reading it for an unknown core is an AttributeError.
 
-        utilization: Percent. Reading it of an unknown core is an AttributeError.
+        utilization: Percent. Reading it for an unknown core is an AttributeError.
     """
 
     letter: str
@@ -59,7 +57,7 @@ def has_two_emitters(parts: Records) -> bool:
 
 
 def counting_records(parts: Records) -> Records:
-    """Those records of one instance that count, the latest last."""
+    """Return the records of one instance that count, the latest last."""
     parts = sorted(parts, key=lambda part: (part.boot, part.seq))
     if not has_two_emitters(parts):
         return parts
@@ -72,7 +70,7 @@ def counting_records(parts: Records) -> Records:
 
 
 def shut_down(parts: Records) -> bool:
-    """Return True if the instance shut down cleanly; of two emitters at once, both did."""
+    """Return True if the instance shut down cleanly; with two emitters, both must have."""
     last = {part.boot: part for part in sorted(parts, key=lambda part: part.seq)}
     if has_two_emitters(parts):
         return all(part.is_clean_shutdown for part in last.values())
@@ -106,13 +104,15 @@ def cores_of(parts: Records, usd_per_hour: Mapping[str, Fraction]) -> list[Core]
         )
         if utilization is not None:
             core.idle = knowing[-1].idle_minutes[index]
-            core.utilization = round(utilization, 2)  # what one record can say
+            core.utilization = round(utilization, 2)  # the precision of one record
         cores.append(core)
     return cores
 
 
 def owners_of_core(parts: Records, last: MinuteRecord, core: int, letter: str) -> set[str]:
-    """Who has a core with that *letter*, of which *last* is the last of *parts* to know."""
+    """
+    Return the owners of a core with that *letter*; *last* is the last of *parts* that knows it.
+    """
     has_owners = any(part.owners or part.owners_more for part in parts)
     said = last.owners if has_owners else last.holders
     if letter == "u":
@@ -150,7 +150,7 @@ def percent_of(pairs: Iterable[Pair]) -> Fraction | None:
 
 
 def exact(value: Number) -> Fraction:
-    """A number as it is written, not as a float holds it."""
+    """Return a number as it is written, not as a float holds it."""
     return Fraction(str(value))
 
 

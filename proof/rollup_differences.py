@@ -1,7 +1,7 @@
 """
-Where rollups are not what the reference reckons; copies of lines and late ones included.
+Compare rollups with the reference; copies of lines and late ones are included.
 
-And the product's list prices as the reference takes them: exact, by `REGION/TYPE`.
+It also has the product's list prices in the reference's form: exact, by `REGION/TYPE`.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ LIST_PRICES: Final = {
     for name, usd in prices.items()
 }
 
-Said = tuple[str, str, str]  # what, expected, found
+Said = tuple[str, str, str]  # metric, expected, found
 
 
 def differences(
     said_by: Mapping[ClusterMinute, PublishedMinute],
     expected: Rollups,
 ) -> list[tuple[object, ...]]:
-    """Minute and cluster, metric, what it should be and what it is."""
+    """Return minute and cluster, metric, expected and found value of each difference."""
     found: list[tuple[object, ...]] = []
     for (minute, cluster), numbers in expected.items():
         key = (cluster, minute * 60)
@@ -69,11 +69,11 @@ def of_rollup(
     is_final: bool = True,
 ) -> Iterator[Said]:
     """
-    Where the *rollups* of a minute, one a publication, differ from *numbers*, silence left out.
+    Yield differences of the *rollups* of a minute, one a publication, to *numbers*, except silence.
 
-    *may_overstate* if several records were merged: a later one may have shown
-    that an amount which was published was too high. Unless this *is_final*, records of earlier
-    minutes may come, and what they change is left out.
+    *may_overstate* is True if several records were merged: a later one may have shown that a
+    published amount was too high. Unless this *is_final*, records of earlier minutes may come, and
+    values that they change are omitted.
     """
     *_, last = rollups
     yield from if_not("Records", numbers["Records"], last["Records"])

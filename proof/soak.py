@@ -2,10 +2,8 @@
 Days of reports through one emitter in ten minutes: `python -m proof.soak`.
 
 Memory, descriptors, threads and the spool must not grow. The process, its disk, boto3 and its
-connections are real; the reports come on its standard input as fast as it reads them, and the
-clock is the proof's.
-
-Exit codes: 0 nothing grew, 1 something did.
+connections are real; the reports come on its standard input as fast as it reads them, and the proof
+sets the clock. Exit codes: 0 nothing grew, 1 something did.
 """
 
 from __future__ import annotations
@@ -40,8 +38,8 @@ BROKEN_EVERY = 701
 SOAK_FAULTS = (THROTTLED, RESET, ANSWER_LOST)
 FAULT_HOURS = 4
 DAY_HOURS = 24
-GONE_HOURS = range(14, 20)  # of each day: no network
-WARM_HOURS = 24  # by then each fault was there once
+GONE_HOURS = range(14, 20)  # hours of each day without a network
+WARM_HOURS = 24  # by then each fault has happened once
 
 
 class Look(NamedTuple):
@@ -57,7 +55,7 @@ MAX_GROWTH = Look(3 << 20, 1 << 20, 0, 0)  # a late burst of faults took 2.2 MiB
 
 
 def grown(looks: Sequence[Look]) -> list[str]:
-    """One sentence for each figure whose maximum grew after the warm-up."""
+    """Return one sentence for each figure whose maximum grew after the warm-up."""
     warm, after = (
         Look(*map(max, zip(*part, strict=True)))
         for part in (looks[:WARM_HOURS], looks[WARM_HOURS:])
@@ -135,7 +133,7 @@ class SoakedEmitter:
             rest = rest[self.process.stdin.write(rest) :]
 
     def _wait_until_read(self) -> None:
-        """Wait for an empty line, too: once it was read, what came before it was folded."""
+        """Wait until an empty line was read, too: all input before it has then been folded."""
         for content in (b"", b"\n"):
             self._write(content)
             wait_until(lambda: not bytes_in(self.process.stdin), event="reading of the reports")
@@ -152,7 +150,7 @@ class SoakedEmitter:
 
 
 def endless_reports(folder: Path) -> Iterator[bytes]:
-    """Reports whose runtimes and pods come and go; now and then a line that is none."""
+    """Yield reports whose runtimes and pods change; sometimes a line that is not a report."""
     play = '{"scenario": "multi-runtime", "reports": 13, "start_ms": 0}'
     command = (sys.executable, "-m", "local.monitor", play)
     done = subprocess.run(command, stdout=subprocess.PIPE, env=environment(folder), check=True)
@@ -168,7 +166,7 @@ def endless_reports(folder: Path) -> Iterator[bytes]:
 
 
 def _with_other_runtimes(line: bytes, number: int, pids: Sequence[int]) -> bytes:
-    """The first runtime is another one every ten minutes, all of them and the pod every hour."""
+    """Change the first runtime every ten minutes, and all of them and the pod every hour."""
     hour = number // REPORTS_AN_HOUR
     first = 100_000 + number // REPORTS_IN_TEN_MINUTES
     others = itertools.count(200_000 + 10 * hour)
@@ -180,7 +178,7 @@ def _with_other_runtimes(line: bytes, number: int, pids: Sequence[int]) -> bytes
 
 
 def main() -> int:
-    """Soak one emitter; returns the exit code."""
+    """Soak one emitter. Return the exit code."""
     deadline_s = time.monotonic() + SOAK_S
     looks: list[Look] = []
     with contextlib.ExitStack() as stack:

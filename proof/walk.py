@@ -2,8 +2,9 @@
 The way of one report through the code, as Python runs it: `python -m proof.walk`.
 
 The running loop makes the line of a minute of twelve reports. The line becomes a record, the record
-its cluster's rollup, the rollup a message and its hour rows of the ledger, by the functions that do
-it on the instance and in the account. A move is a call from one file of the product into another.
+its cluster's rollup, the rollup a message and its hour rows of the ledger, through the functions
+that do it on the instance and in the account. A move is a call from one file of the product into
+another.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Stage:
     One part of the walk.
 
     Attributes:
-        name: From what to what.
+        name: Its start and its end.
 
         functions: Functions entered by file, both in the order of the first call.
 
@@ -99,7 +100,7 @@ def _file_of(frame: FrameType) -> str:
 
 
 class Walk(NamedTuple):
-    """The parts of a walk, and what it made: the minute's line, the rollup's and the message."""
+    """The parts of a walk, and its results: the minute's line, the rollup's and the message."""
 
     stages: list[Stage]
     line: str
@@ -132,7 +133,7 @@ def _line_of(file: Path) -> str:
 
 @cache
 def walk() -> Walk:
-    """Walk once; the first walk of a process fills its caches and is thrown away."""
+    """Walk once; the first walk of a process fills its caches and is discarded."""
     _walk()
     return _walk()
 

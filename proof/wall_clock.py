@@ -1,16 +1,13 @@
 """
-A wall clock that a test sets or makes run fast, shared by all its processes.
+A wall clock that a test sets or speeds up, shared by all its processes.
 
-Only the time of day is replaced: minutes, timestamps and ages follow it. What
-waits for another program (timeouts, backoff, the patience with a silent
-monitor) goes by the monotonic clock, which nobody touches: a machine under load
-is slow in real seconds, and must be allowed to be.
-
-A test's means only: the emitter has no setting that leads here. As a program,
-`wall_clock.py CLOCK MODULE ARGUMENTS...` runs a program of this repository with the clock, which
-is put in place before it is imported. The simulated monitor waits for moments of the day, so it is
-woken as much earlier as the clock is fast; and, like a program that takes no notice of its reader,
-it stays when nobody reads any more: only whoever started it can end it.
+Only the time of day is replaced: minutes, timestamps and ages follow it. Waits for another program
+(timeouts, backoff, the patience with a silent monitor) use the monotonic clock, which does not
+change: a machine under load is slow in real seconds, and must be allowed to be. It is only for
+tests: the emitter has no setting for it. As a program, `wall_clock.py CLOCK MODULE ARGUMENTS...`
+runs a program of this repository with the clock, which is replaced before the import. The simulated
+monitor waits for times of day, so it is woken earlier by the clock's speed; and, like a program
+that ignores its reader, it stays when no process reads any more: only its parent can end it.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ import time
 from pathlib import Path
 from typing import final
 
-_FORM = struct.Struct("ddd")  # time of day, monotonic moment at which it was so, speed
+_FORM = struct.Struct("ddd")  # time of day, its monotonic time, speed
 
 
 @final
@@ -32,8 +29,8 @@ class WallClock:
     """
     The time of day in a file that is mapped into memory.
 
-    Made with a new file it stands still; made with one that is there it shows
-    the same time as every other that was made with it.
+    With a new file it stands still; with an existing one it shows the same time as every other
+    clock with that file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,13 +42,13 @@ class WallClock:
             self._shared = mmap.mmap(file.fileno(), _FORM.size)
 
     def set(self, now_s: float, speed: float = 0.0) -> None:
-        """Let it be *now_s*, seconds since the epoch, and pass *speed* seconds a second."""
-        # Read while it is written only by who asks for the time that is being set: each
-        # of the three is one aligned word.
+        """Set the time to *now_s*, seconds since the epoch, to pass *speed* seconds a second."""
+        # Only the program that asks for the time being set reads while it is written: each of the
+        # three is one aligned word.
         self._shared[:] = _FORM.pack(now_s, time.monotonic(), speed)
 
     def __call__(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         now_s, since_s, speed = _FORM.unpack(self._shared[:])
         return float(now_s + (time.monotonic() - since_s) * speed)
 
@@ -63,7 +60,7 @@ class WallClock:
 
 
 def main() -> None:
-    """Become MODULE."""
+    """Run MODULE in this process."""
     path, module, *arguments = sys.argv[1:]
     clock = WallClock(Path(path))
     time.time = clock

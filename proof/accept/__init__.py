@@ -1,12 +1,12 @@
 """
-The product on a real account, proven by one command, which removes what it made.
+Prove the product on a real account with one command, which removes everything it made.
 
-| module | what it holds |
+| module | content |
 |---|---|
-| `recording` | answers of AWS, scrubbed, in files that tests read |
-| `resources` | making and removing: nothing without the journal and the tag |
-| `context` | account, region and clients, and what the steps of one run share, with its lines |
+| `recording` | answers of AWS, without secrets, in files that tests read |
+| `resources` | create and remove resources: only with the journal and the tag |
+| `context` | account, region, clients, lines and other things that the steps of a run share |
 | `steps` | the way of a line and changes of the stack; the list of all steps |
-| `checks` | the steps about what people and programs get: ledger, alarms, events, messages |
+| `checks` | the steps about results for people and programs: ledger, alarms, events, messages |
 | `queries` | the steps about saved queries |
 """

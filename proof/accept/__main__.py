@@ -1,13 +1,11 @@
 """
 The acceptance: `python -m proof.accept --region R --release FOLDER [--record]`.
 
-Makes stacks in the account of the credentials, tries them, removes them; about
-50 minutes and under USD 2. `--embedded` does the same on the embedded AWS, with
-the steps that cannot be judged there named. `--clean` removes what killed runs
-left, by their journals.
-
-Exit codes: 0 all as hoped for and nothing left, 1 a difference or something
-left, 2 usage error, 3 AWS refused or something is in the way.
+It deploys stacks in the account of the credentials, tests and removes them; about 50 minutes and
+under USD 2. `--embedded` does the same on the embedded AWS, and names the steps that it cannot
+judge. `--clean` removes what killed runs left, by their journals. Exit codes: 0 everything as
+expected and nothing left, 1 a difference or something left, 2 usage error, 3 AWS refused or a
+resource already exists.
 """
 
 from __future__ import annotations
@@ -37,14 +35,16 @@ if TYPE_CHECKING:
 
 STATE_FOLDER = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
 ACCEPT_FOLDER = STATE_FOLDER / "neuron-emf-accept"
-"""Journals. They outlive the checkout: only a journal finds what a killed run left."""
+"""
+The folder of journals. They outlive the checkout: only a journal shows what a killed run left.
+"""
 RELEASE_FOLDER = REPOSITORY / "build" / "release"
 RECORDINGS = REPOSITORY / "tests" / "recorded" / "answers"
 ACCEPT_REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code."""
+    """Run the acceptance, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m proof.accept")
     parser.add_argument("--region", help="of the account; no default")
     parser.add_argument(
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def accept(chosen: argparse.Namespace) -> int:
-    """One run, and the removal of all it made."""
+    """Run once, and remove everything that the run made."""
     run = f"neuron-accept-{secrets.token_hex(5)}"
     folder = chosen.folder / run
     package = carried(chosen.release)
@@ -114,7 +114,7 @@ def accept(chosen: argparse.Namespace) -> int:
 
 
 def clean(chosen: argparse.Namespace) -> int:
-    """Remove what killed runs of this account and region left."""
+    """Remove what killed runs of this account and Region left."""
     place = AccountPlace(chosen.region, CallRecorder(chosen.folder / "clean"))
     left = []
     paths = sorted(chosen.folder.glob(f"*/{JOURNAL_NAME}"))

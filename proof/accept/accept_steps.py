@@ -1,9 +1,10 @@
 """
-The steps of an acceptance, in their order, and why some cannot be judged on the embedded AWS.
+The steps of an acceptance, in order, and why the embedded AWS cannot judge some of them.
 
-Here are those along the way of a line (deploy, deliver, rollups, metrics, a path that breaks) and
-those that change a stack: its mode, its deletion, its deployment on the lines it left. What people
-see of it is in `checks`. A step returns its problems; none means that it passed.
+This module has the steps along the way of a line (deploy, deliver, rollups, metrics, a broken path)
+and those that change a stack: its mode, its deletion, its deployment on existing lines. The steps
+about results for people are in `checks`. A step returns its problems; an empty list means that it
+passed.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ if TYPE_CHECKING:
 
 
 FRAME: Final = Path(__file__).with_name("frame.yaml")
-LATE: Final = 3  # of which minute one instance's line comes late
-FIRST_MINUTES: Final = 4  # delivered to the changed stack before it is changed
+LATE: Final = 3  # the minute for which one instance's line comes late
+FIRST_MINUTES: Final = 4  # delivered to the changed stack before the change
 ROLLUP_MINUTES: Final = 10.0
-METRIC_MINUTES: Final = 20.0  # ListMetrics knows a new metric after up to 15
+METRIC_MINUTES: Final = 20.0  # ListMetrics shows a new metric after up to 15
 BREAK_MINUTES: Final = 25.0
 AUDIT_MINUTES: Final = 15.0
 
 
 def preflight(context: AcceptContext) -> list[str]:
-    """Return what the region and the account lack; the deployment shows what is unknown."""
+    """Return what the Region and the account lack; the deployment shows other problems."""
     settings = CheckSettings(
         stack_name=context.watched,
         log_group=context.group(context.watched),
@@ -61,7 +62,7 @@ def preflight(context: AcceptContext) -> list[str]:
 
 
 def frame(context: AcceptContext) -> list[str]:
-    """Bucket, queues of events and messages, and a key if KMS=1 asks for one."""
+    """Deploy bucket, queues of events and messages, and a key if KMS=1 requests one."""
     parameters = {"RunId": context.journal.run, "Kms": str(context.has_key).lower()}
     body = FRAME.read_text(encoding="utf-8")
     make_stack(context.place, context.journal, context.frame, parameters, TemplateBody=body)
@@ -70,7 +71,7 @@ def frame(context: AcceptContext) -> list[str]:
 
 
 def deploy(context: AcceptContext) -> list[str]:
-    """The template and the functions of this tree, as two stacks side by side."""
+    """Deploy the template and the functions of this tree, as two stacks side by side."""
     url = upload(context)
     for name in (context.watched, context.changed):
         given = deploy_parameters(context, name)
@@ -83,7 +84,7 @@ def deploy(context: AcceptContext) -> list[str]:
 
 
 def upload(context: AcceptContext) -> str:
-    """Template and functions to the bucket of the run; where the template is."""
+    """Upload template and functions to the run's bucket. Return the template's address."""
     place = context.place
     outputs = context.stacks[context.frame].outputs
     bucket = ReleaseBucket(outputs["BucketName"], place.account, place.client("s3"))
@@ -91,7 +92,9 @@ def upload(context: AcceptContext) -> str:
 
 
 def deliver(context: AcceptContext) -> list[str]:
-    """Minutes of two clusters, copies, a newer schema and a restart; one minute is held back."""
+    """
+    Deliver minutes of two clusters, copies, a newer schema and a restart; hold one minute back.
+    """
     early_ms = (context.start_s + 60 * FIRST_MINUTES) * 1000
     records: list[SpooledRecord] = []
     for instance in two_clusters(context.changed):
@@ -106,8 +109,8 @@ def deliver(context: AcceptContext) -> list[str]:
     logs = context.place.client("logs")
     stream = {"logGroupName": context.group(context.watched), "logStreamName": "newer"}
     logs.create_log_stream(**stream)
-    # As a later emitter may write it, of an instance that no other line names. Saved queries
-    # read any schema, so the line adds nothing to the totals of their answers.
+    # A line of a later emitter, of an instance that no other line names. Saved queries read any
+    # schema, so the line adds nothing to the totals of their answers.
     instance_members = {"Boot": "f" * 20, "InstanceId": "newer", "Owners": []}
     newer = {**json.loads(template.line), "Schema": 2, **instance_members}
     events = [{"timestamp": template.timestamp_ms, "message": json.dumps(newer)}]
@@ -126,7 +129,7 @@ def _timely_records(context: AcceptContext, instance: Instance) -> list[SpooledR
 
 
 def late(context: AcceptContext) -> list[str]:
-    """The minute that was held back arrives, and its rollup is restated."""
+    """Deliver the minute that was held back: its rollup is restated."""
     late_ms = (context.start_s + 60 * LATE) * 1000
     for stack in (context.changed, context.watched):
         (busy,) = [each for each in two_clusters(stack) if each.name == "busy"]
@@ -143,7 +146,7 @@ def late(context: AcceptContext) -> list[str]:
 
 
 def metrics(context: AcceptContext) -> list[str]:
-    """GetMetricStatistics says what the rollup lines say."""
+    """Compare GetMetricStatistics with the rollup lines."""
     history = CloudWatchHistory(context.place.client("cloudwatch"))
 
     def problems() -> list[str]:
@@ -158,7 +161,7 @@ def metrics(context: AcceptContext) -> list[str]:
 
 
 def broken(context: AcceptContext) -> list[str]:
-    """Without its subscription filter a stack that has lines is not well, and an alarm says so."""
+    """Check that a stack with lines but without its subscription filter has an alarm in ALARM."""
     context.place.client("logs").delete_subscription_filter(
         logGroupName=context.group(context.watched), filterName=f"{context.watched}-minutes"
     )
@@ -180,7 +183,7 @@ def broken(context: AcceptContext) -> list[str]:
 
 
 def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
-    """Lines of one instance for two minutes that no line was of; where they were not delivered."""
+    """Deliver new lines of one instance for two minutes. Return the problems of the delivery."""
     start_s = context.delivered_until_s[stack]
     time.sleep(0 if start_s + 120 < time.time() else start_s + 125 - time.time())
     records = two_clusters(stack)[1].records(context.folder, start_s, 2)
@@ -198,7 +201,7 @@ def _on_clusters(alarm: dict[str, Any]) -> bool:
 
 
 def to_kinesis(context: AcceptContext) -> list[str]:
-    """From direct to the stream; back at once is refused, and the stack stays as it is."""
+    """Change from direct to the stream; an immediate change back is refused without effect."""
     found = _change_mode(context, "kinesis")
     if found != ("UPDATE_COMPLETE", "kinesis"):
         return [f"from direct to kinesis: {found[0]}"]
@@ -216,25 +219,25 @@ def _change_mode(context: AcceptContext, mode: str) -> tuple[str, str]:
 
 
 def through_the_stream(context: AcceptContext) -> list[str]:
-    """Lines that come while the filter delivers to the stream are counted once."""
+    """Check that lines delivered through the stream are counted once."""
     return next_minutes(context, context.changed, "stream") or audit(context)
 
 
 def back_to_direct(context: AcceptContext) -> list[str]:
-    """By way of drain, with lines in each mode; every Seq counts once in the end."""
+    """Change back by way of drain, with lines in each mode; in the end every Seq counts once."""
     problems = []
     for mode in ("drain", "direct"):
         found = _change_mode(context, mode)
         if found != ("UPDATE_COMPLETE", mode):
             return [f"to {mode}: {found[0]}"]
         problems += next_minutes(context, context.changed, mode)
-        if context.place.is_embedded:  # a change of a function ends what it has not yet begun
+        if context.place.is_embedded:  # a change of a function cancels its pending invocations
             problems += audit(context)
     return problems or audit(context)
 
 
 def delete_and_adopt(context: AcceptContext) -> list[str]:
-    """Deleted, its lines stay; deployed again on them, they are read on; deleted, they stay."""
+    """Delete a stack and deploy it on its lines, which stay and are read."""
     group = context.group(context.changed)
     name = context.changed
     before = len(context.events(group))
@@ -253,7 +256,7 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
     }
 
     def unread() -> list[str]:
-        context.differences(name)  # asks close where nothing else does
+        context.differences(name)  # calls close if nothing else does
         read = {minute_s * 1000 for _, minute_s in context.rollups(name).minutes}
         return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
 
@@ -264,11 +267,11 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
 
 
 def audit(context: AcceptContext) -> list[str]:
-    """Each Boot has every Seq from 1 on in the log group, and the rollups are what they come to."""
+    """Check that the log group has every Seq of each Boot, and that the rollups match the lines."""
     return context.wait_until_right(lambda: context.differences(context.changed), AUDIT_MINUTES)
 
 
-MOST_PROBLEMS: Final = 20  # of one step that are printed
+MOST_PROBLEMS: Final = 20  # printed problems of one step
 
 
 @dataclass(frozen=True)
@@ -277,13 +280,13 @@ class Step:
     One step.
 
     Attributes:
-        name: Also of its recording.
+        name: Its name, also of its recording.
 
-        act: Does it; its problems, as sentences.
+        act: Runs it; returns its problems as sentences.
 
         needs: Names of the steps that must have passed before it.
 
-        not_here: Why the embedded AWS cannot judge it; empty when it can.
+        not_here: Why the embedded AWS cannot judge it; empty if it can.
     """
 
     name: str
@@ -293,14 +296,14 @@ class Step:
 
     @property
     def sentence(self) -> str:
-        """What it shows."""
+        """The claim of the step."""
         return str(self.act.__doc__).strip()
 
     def result(self, context: AcceptContext, before: Sequence[CheckResult]) -> CheckResult:
         """
-        Do the step, if it can be judged and the steps that it needs have passed.
+        Run the step, if it can be judged and the steps that it needs have passed.
 
-        An exception fails this step alone. The context's notes have what it says beside that.
+        An exception fails only this step. The context's notes have further output.
         """
         failed_steps = {result.check for result in before if result.state != CHECK_OK}
         missing = [name for name in self.needs if name in failed_steps]

@@ -1,12 +1,10 @@
 """
-Where a run takes place, and the answers of AWS, scrubbed, one file for each step.
+The place of a run, and the recorded answers of AWS without secrets, one file for each step.
 
-The credentials and the endpoint are those of AWS's own variables.
-
-A line is one call: `service`, `operation`, `asked` and `answer`, or `error` with
-its code and words. What names an account, a person, a key or a run is replaced
-by the same stand-in wherever it stands, so that what was equal stays equal. A
-call that is answered as the one before it is not written again.
+The credentials and the endpoint come from AWS's own variables. A line is one call: `service`,
+`operation`, `asked` and `answer`, or `error` with its code and message. A name of an account, a
+person, a key or a run is replaced by the same stand-in everywhere, so that equal values stay equal.
+A call with the same answer as the call before it is not recorded again.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _MAX_RECORDED_CHARS: Final = 20_000
 _SECRET_MEMBERS: Final = re.compile(
     r"(?i)token|credential|password|secret|signature|receipthandle|hostid|userid|httpheaders"
 )
-_PATTERNS: Final = (  # what, stand-in
+_PATTERNS: Final = (  # pattern, stand-in
     (re.compile(r"\b(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA)[0-9A-Z]{12,}\b"), "AKIAEXAMPLE"),
     (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "someone@example.org"),
     (re.compile(r"(?<=[?&])X-Amz-[^=]+=[^&\s\"]+"), _HIDDEN_TEXT),
@@ -45,7 +43,7 @@ _IDENTITY_KINDS: Final = {
     "federated-user",
     "root",
     "user",
-}  # before a name in an ARN
+}  # the text before a name in an ARN
 _UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _DIGITS: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
 _NUMBERS_OF_MEMBERS: Final = re.compile(r"(?i)account|owner")
@@ -56,26 +54,26 @@ ENDPOINT_VARIABLE: Final = "AWS_ENDPOINT_URL"
 
 class AcceptError(Exception):
     """
-    A step cannot go on; what was made is removed all the same.
+    A step cannot continue; the resources are removed anyway.
 
-    The person at the terminal acts: something is in the way, or AWS did not get there.
+    The operator must act: a resource already exists, or AWS did not finish.
     """
 
 
 class Scrubber:
-    """Replaces what must not be kept, the same by the same."""
+    """Replaces secrets, equal ones by equal stand-ins."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
         self._uuids: dict[str, str] = {}
 
     def hide(self, value: str, stand_in: str) -> None:
-        """Replace *value* wherever it stands."""
+        """Replace *value* everywhere."""
         if value:
             self._known[value] = stand_in
 
     def text(self, text: str) -> str:
-        """*text* without anything of the account or its people."""
+        """Return *text* without data of the account or its people."""
         for value in sorted(self._known, key=len, reverse=True):
             text = re.sub(
                 rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", self._known[value], text
@@ -89,7 +87,7 @@ class Scrubber:
         ]
 
     def value(self, value: Any, member: str = "") -> Any:
-        """Any value of an answer."""
+        """Return any value of an answer without secrets."""
         if isinstance(value, dict):
             return {
                 self.text(str(k)): self.value(member_value, str(k))
@@ -115,10 +113,10 @@ class Scrubber:
 
 class CallRecorder:
     """
-    Keeps the answers of clients.
+    Records the answers of clients.
 
     Attributes:
-        scrubber: What it writes goes through it.
+        scrubber: Removes secrets from everything that is written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -128,7 +126,7 @@ class CallRecorder:
         self._last = ""
 
     def hide(self, number: str, user_id: str, arn: str) -> None:
-        """Whose account it is, and who asks."""
+        """Hide the account's number, and the caller."""
         names = (
             {*user_id.split(":"), *arn.rpartition(":")[2].split("/")} - _IDENTITY_KINDS - {number}
         )
@@ -137,12 +135,12 @@ class CallRecorder:
         self.scrubber.hide(number, RECORDED_ACCOUNT)
 
     def step(self, name: str) -> None:
-        """What comes belongs to this step."""
+        """Start the recording of a step."""
         self._step = name
         self._last = ""
 
     def listen(self, client: Any) -> None:
-        """Keep what *client* is answered from now on."""
+        """Record the answers of *client* from now on."""
         client.meta.events.register("before-parameter-build.*.*", _remember)
         client.meta.events.register("after-call.*.*", self._keep)
 
@@ -176,14 +174,14 @@ class AccountPlace:
     Attributes:
         account: Its number, 12 digits.
 
-        endpoint: Of the embedded AWS; empty on a real account.
+        endpoint: The address of the embedded AWS; empty on a real account.
 
-        recorder: Keeps the answers.
+        recorder: Records the answers.
     """
 
     def __init__(self, region: str, recorder: CallRecorder) -> None:
         """
-        Ask whose account it is.
+        Find the account of the credentials.
 
         Raises:
             AcceptError: If an endpoint is set that is not on this machine.
@@ -204,16 +202,16 @@ class AccountPlace:
 
     @property
     def is_embedded(self) -> bool:
-        """It is no account, but the embedded AWS on this machine."""
+        """True if it is the embedded AWS on this machine and not an account."""
         return bool(self.endpoint)
 
     @property
     def where(self) -> dict[str, str]:
-        """By what a journal recognizes it."""
+        """Return the values by which a journal recognizes the place."""
         return {"account": self.account, "region": self.region, "endpoint": self.endpoint}
 
     def client(self, service: str) -> Any:
-        """The one client of *service*."""
+        """Return the client of *service*."""
         if service not in self._clients:
             made = account(AccountSettings(region=self.region)).client(service)
             self.recorder.listen(made)

@@ -1,8 +1,8 @@
 """
-The steps about what people and programs get: the ledger and its report, alarms, events, messages.
+The steps about results for people and programs: ledger and report, alarms, events, messages.
 
-The hours of the lines are settled by their name, because none of them is due within an
-acceptance. The expected amounts are those of `proof.reference`, which shares no code.
+The hours of the lines are settled by name, because none of them is due during an acceptance. The
+expected amounts are those of `proof.reference`, which shares no code.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _REPORT_TIMEOUT_S: Final = 300
 
 
 def ledger(context: AcceptContext) -> list[str]:
-    """Hours of the lines, settled: rows, report and digest have the amounts of the lines."""
+    """Settle the hours of the lines: rows, report and digest have the amounts of the lines."""
     stack = context.stacks[context.watched]
     records = context.records(context.watched)
     minutes = [record.minute_ms // MINUTE_MS for record in records]
@@ -83,7 +83,7 @@ def ledger(context: AcceptContext) -> list[str]:
 
 
 def invoke(context: AcceptContext, function: str, **event: object) -> Document:
-    """Return what a function answers to *event*; its error if it fails."""
+    """Return the answer of a function to *event*; its error if it fails."""
     answer = context.place.client("lambda").invoke(
         FunctionName=function, Payload=json.dumps(event).encode()
     )
@@ -92,7 +92,7 @@ def invoke(context: AcceptContext, function: str, **event: object) -> Document:
 
 
 def against_lines(settled: Sequence[LedgerRow], expected: Rollups) -> list[str]:
-    """Where *settled* rows are not what the lines come to, by hour."""
+    """Return the differences between *settled* rows and the lines, by hour."""
     problems = []
     hours = {row.hour for row in settled} | {minute // HOUR_MINUTES for minute, _ in expected}
     for hour in sorted(hours):
@@ -114,7 +114,7 @@ def against_lines(settled: Sequence[LedgerRow], expected: Rollups) -> list[str]:
 def against_report(
     settled: Sequence[LedgerRow], by_ledger: Mapping[str, Any], by_lines: Mapping[str, Any]
 ) -> list[str]:
-    """Where the report from the ledger is not that of the lines, or not of these rows."""
+    """Return the differences of the report from the ledger to the lines and to these rows."""
     problems = []
     if (found := by_ledger["reading"]["ledger_rows"]) != len(settled):
         problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
@@ -138,7 +138,7 @@ _IDLE_MEMBERS: Final = frozenset(
 
 
 def _amounts(report: Mapping[str, Any]) -> Document:
-    """What is idle, in all and of each owner."""
+    """Return the idle amounts, in total and for each owner."""
     named = [("all", report["total"])]
     named += [(f"{row['owner']} of {row['cluster']}", row) for row in report["rows"]]
     return {
@@ -151,7 +151,7 @@ def _amounts(report: Mapping[str, Any]) -> Document:
 
 def _report(context: AcceptContext, stack: Stack, hours: range, *, from_lines: bool) -> Document:
     """
-    What `neuron-emf report` prints, by the rules of the stack.
+    Return the output of `neuron-emf report`, with the stack's rules.
 
     Raises:
         AcceptError: If it prints none.
@@ -180,7 +180,7 @@ def _report(context: AcceptContext, stack: Stack, hours: range, *, from_lines: b
 def _digest(
     context: AcceptContext, stack: Stack, hours: range, settled: Sequence[LedgerRow]
 ) -> list[str]:
-    """It says the amount of the rows, and arrives where messages about alarms do."""
+    """Check that the digest has the amount of the rows, and arrives at the topic of alarms."""
     sent = invoke(context, stack.outputs["DigestFunctionName"], Until=_start(hours.stop))
     text = str(sent.get("Text", sent))
     amount = usd(float(_idle_usd(settled)))
@@ -195,7 +195,7 @@ def _digest(
 
 
 def _received(context: AcceptContext, output: str) -> list[str]:
-    """Messages that wait in a queue of the frame."""
+    """Return the waiting messages in a queue of the frame."""
     queue = context.stacks[context.frame].outputs[output]
     sqs = context.place.client("sqs")
     answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
@@ -213,11 +213,13 @@ def _start(hour: int) -> str:
 ALARM_MINUTES: Final = 20.0
 EVENT_MINUTES: Final = 5.0
 PIPELINE_ALARM: Final = "MinutesWaitingAlarm"  # its state is set; CloudWatch corrects it
-AWAITED_S: Final = 30 * 60  # an alarm that looks further back is not waited for
+AWAITED_S: Final = 30 * 60  # alarms that look further back are not awaited
 
 
 def alarms(context: AcceptContext) -> list[str]:
-    """The alarms on clusters are in the states that the evaluator gives for the same metrics."""
+    """
+    Check that alarms on clusters have the states that the evaluator computes from the metrics.
+    """
     given = {**deploy_parameters(context, context.watched), "AWS::StackName": context.watched}
     template = Template(load(context.package.source), given)
     known = [alarm for alarm in read_alarms(template) if alarm.namespace == CLUSTER_NAMESPACE]
@@ -228,7 +230,7 @@ def alarms(context: AcceptContext) -> list[str]:
     def problems() -> list[str]:
         prefix = f"{context.watched}-"
         pages = client.get_paginator("describe_alarms").paginate(AlarmNamePrefix=prefix)
-        states = {  # a name is made of the stack's, the logical id and what chance gave
+        states = {  # a name consists of the stack's name, the logical ID and random characters
             row["AlarmName"].removeprefix(prefix).partition("-")[0]: row["StateValue"]
             for page in pages
             for row in page["MetricAlarms"]
@@ -250,7 +252,7 @@ def alarms(context: AcceptContext) -> list[str]:
 
 
 def events(context: AcceptContext) -> list[str]:
-    """Receive the state changes of the alarms, and nothing that explain cannot read."""
+    """Receive the state changes of the alarms, and check that explain can read each."""
     client = context.place.client("cloudwatch")
     (alarm,) = client.describe_alarms(AlarmNamePrefix=f"{context.watched}-{PIPELINE_ALARM}")[
         "MetricAlarms"
@@ -271,7 +273,7 @@ def events(context: AcceptContext) -> list[str]:
 
 
 def _unreadable(event: Mapping[str, Any]) -> str:
-    """Why explain cannot read an event; empty when it can."""
+    """Return why explain cannot read an event; empty if it can."""
     try:
         read_transition(event)
     except EventError as error:
@@ -307,10 +309,10 @@ def finding(context: AcceptContext) -> list[str]:
 
 
 def subscription(context: AcceptContext) -> list[str]:
-    """Receive the messages about one cluster, and by the filter none about another."""
+    """Receive the messages about one cluster, and through the filter none about another."""
     function = context.stacks[context.watched].outputs["ExplainFunctionName"]
     clusters = sorted({instance.cluster for instance in two_clusters(context.watched)})
-    for cluster in reversed(clusters):  # the message that is awaited is sent last
+    for cluster in reversed(clusters):  # the awaited message is sent last
         sent = invoke(context, function, **_trial(cluster, context.place.region))
         if "Text" not in sent:
             return [f"explain was expected to send a message about {cluster}, found {sent}"]
@@ -327,7 +329,7 @@ def subscription(context: AcceptContext) -> list[str]:
 
 
 def _trial(cluster: str, region: str) -> Document:
-    """Return an event of an alarm on *cluster*, as docs/how-to/notifications.md shows one."""
+    """Return an event of an alarm on *cluster*, as in docs/how-to/notifications.md."""
     query = 'SELECT MAX(HardwareErrors) FROM SCHEMA("Neuron/Cluster", ClusterName)'
     timestamp = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
     detail = {

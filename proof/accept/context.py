@@ -1,9 +1,9 @@
 """
-What the steps of one run share: names, the stacks, the delivered lines.
+The data that the steps of one run share: names, the stacks, the delivered lines.
 
-The lines are those of two clusters, as their emitters write them, and one that a later emitter
-may write: reports are the simulated neuron-monitor's, lines the emitter's own replay's; a restart
-is done to the reports, never to a line.
+The lines are those of two clusters, as their emitters write them, and one of a later emitter:
+reports come from the simulated neuron-monitor, lines from the emitter's own replay; a restart
+changes the reports, never a line.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from proof.rollup_differences import Rollups
 
 ACCEPT_MINUTES: Final = 12
-"""That each instance tells at once: what an alarm looks back on."""
-ACCEPT_IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
-ACCEPT_PERIOD_S: Final = 15  # the longest the emitter asks for
+"""Minutes that each instance reports at once: as many as an alarm looks back."""
+ACCEPT_IDLE_AFTER_MINUTES: Final = 1  # otherwise no core would be idle in time
+ACCEPT_PERIOD_S: Final = 15  # the emitter's longest period
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Instance:
     One simulated instance.
 
     Attributes:
-        name: Also of its log stream.
+        name: Its name, also of its log stream.
 
-        is_restarted: Its emitter starts again in the middle of a minute.
+        is_restarted: True if its emitter restarts in the middle of a minute.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Instance:
         """
         Return its lines of minutes and runtimes from *start_s* on.
 
-        One minute more is simulated and not delivered: the last line has no `CleanShutdown`.
+        One more minute is simulated and not delivered: the last line has no `CleanShutdown`.
         """
         reports = self._reports(folder, (minutes + 1) * 60 // ACCEPT_PERIOD_S)
         middle = len(reports) // 2 - 1  # within a minute
@@ -123,7 +123,7 @@ class AcceptContext:
     One run.
 
     Attributes:
-        folder: Takes what is written.
+        folder: The folder for written files.
 
         mode: `Mode` of the watched stack.
 
@@ -131,11 +131,11 @@ class AcceptContext:
 
         start_s: The minute of the first lines, seconds since the epoch.
 
-        stacks: As deployed, by name.
+        stacks: The deployed stacks, by name.
 
-        notes: What the present step says beside its problems.
+        notes: Output of the present step other than problems.
 
-        delivered_until_s: Up to which minute lines were delivered, by stack.
+        delivered_until_s: The end of the delivered minute lines, by stack.
     """
 
     place: AccountPlace
@@ -151,26 +151,26 @@ class AcceptContext:
 
     @property
     def frame(self) -> str:
-        """The stack with bucket and queues."""
+        """The name of the stack with bucket and queues."""
         return f"{self.journal.run}-frame"
 
     @property
     def watched(self) -> str:
-        """The stack that is looked at; a capital letter is in its name."""
+        """The name of the stack that is watched, with a capital letter."""
         return f"{self.journal.run}-Watched"
 
     @property
     def changed(self) -> str:
-        """The stack that is changed and deleted."""
+        """The name of the stack that is changed and deleted."""
         return f"{self.journal.run}-changed"
 
     def group(self, stack: str) -> str:
-        """The log group that emitters write to."""
+        """Return the log group of the emitters."""
         return f"/neuron-emf/{stack}/records"
 
     def send(self, stack: str, stream: str, records: list[SpooledRecord]) -> None:
         """
-        Deliver by the emitter's own delivery.
+        Deliver with the emitter's own delivery.
 
         Raises:
             AcceptError: If CloudWatch Logs does not take them all.
@@ -189,7 +189,7 @@ class AcceptContext:
         self.delivered_until_s[stack] = max(until_s, self.delivered_until_s.get(stack, 0))
 
     def events(self, group: str) -> list[LogEvent]:
-        """All lines of a log group since the run began."""
+        """Return all lines of a log group since the run began."""
         pages = self.place.client("logs").get_paginator("filter_log_events")
         return [
             LogEvent(row["logStreamName"], row["timestamp"], row["message"])
@@ -198,7 +198,7 @@ class AcceptContext:
         ]
 
     def rollups(self, stack: str) -> PublishedRollups:
-        """What close has printed."""
+        """Return the rollups that close has printed."""
         found = PublishedRollups()
         events = self.events(self.stacks[stack].outputs["RollupsLogGroupName"])
         found.add_messages(event.message for event in events)
@@ -211,12 +211,12 @@ class AcceptContext:
         return EmfPump(*clients, [*filter(None, groups)], self.start_s * 1000)
 
     def extract_metrics(self) -> None:
-        """Extract metrics from all rollups, as CloudWatch itself does on an account."""
+        """Extract metrics from all rollups, as CloudWatch does on an account."""
         if self.place.is_embedded:
             self._pump.extract_new_lines()
 
     def expected(self, stack: str) -> Rollups:
-        """What the lines of the log group come to, by the reference that shares no code."""
+        """Return the expected rollups of the log group, from the reference that shares no code."""
         return reference.rollups(
             self.records(stack),
             idle_after_minutes=ACCEPT_IDLE_AFTER_MINUTES,
@@ -228,25 +228,25 @@ class AcceptContext:
         return [event.message for event in self.events(self.group(stack))]
 
     def records(self, stack: str) -> list[MinuteRecord]:
-        """The minute records among the raw lines."""
+        """Return the minute records among the raw lines."""
         found = []
         for message in self.messages(stack):
             try:
                 record = parse(message)
             except WireFormatError:
-                continue  # a line that nobody should write
+                continue  # an invalid line
             if isinstance(record, MinuteRecord):
                 found.append(record)
         return found
 
     def close_minutes(self, stack: str) -> None:
-        """Run the stack's close function, which its schedule does on AWS."""
+        """Run the stack's close function, as its schedule does on AWS."""
         if self.place.is_embedded:
             name = self.stacks[stack].outputs["CloseFunctionName"]
             self.place.client("lambda").invoke(FunctionName=name)["Payload"].read()
 
     def send_newest_minute(self, stack: str, instance: Instance) -> None:
-        """Deliver the last whole minute of *instance*, once: the minutes before it are late."""
+        """Deliver the last complete minute of *instance*, once: earlier minutes are late."""
         minute_s = int(time.time()) // 60 * 60 - 60
         if minute_s < self.delivered_until_s[stack]:
             return
@@ -256,7 +256,7 @@ class AcceptContext:
         self.send(stack, instance.name, newest)
 
     def differences(self, stack: str) -> list[str]:
-        """Where the rollups are not yet what the lines come to."""
+        """Return the differences between the rollups and the lines."""
         self.close_minutes(stack)
         expected = self.expected(stack)
         if not expected:
@@ -266,7 +266,7 @@ class AcceptContext:
         ]
 
     def wait_until_right(self, problems: Callable[[], list[str]], minutes: float) -> list[str]:
-        """Ask again until there are no problems; those of the last time."""
+        """Ask again until there are no problems; return the last ones."""
         deadline = time.monotonic() + 60 * minutes
         while (found := problems()) and time.monotonic() < deadline:
             time.sleep(0.5 if self.place.is_embedded else 15.0)
@@ -288,7 +288,7 @@ def two_clusters(stack: str) -> list[Instance]:
 
 
 def deploy_parameters(context: AcceptContext, name: str) -> dict[str, str]:
-    """What a stack is deployed with."""
+    """Return the parameters of a stack."""
     frame = context.stacks[context.frame].outputs
     given = {
         "LogGroupName": context.group(name),
@@ -296,7 +296,7 @@ def deploy_parameters(context: AcceptContext, name: str) -> dict[str, str]:
         "RetentionDays": "14",
         "KmsKeyArn": frame.get("KeyArn", ""),
     }
-    if name == context.watched:  # the other one makes its own topic
+    if name == context.watched:  # the other stack makes its own topic
         given.update(Mode=context.mode, AlarmTopicArn=frame["TopicArn"])
     if context.place.is_embedded:
         return {**given, **overrides(load(context.package.source))}

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from proof.accept.context import AcceptContext
 
-QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was taken
-PLACEHOLDER_INSTANCE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
+QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was stored
+PLACEHOLDER_INSTANCE: Final = "i-0123456789abcdef0"  # the value in the saved query
 ATHENA_QUERY: Final = "idle-by-owner"
 QUERY_EPSILON: Final = 1e-4  # of a total: each row of an answer is rounded
 
@@ -64,7 +64,7 @@ def _differences(context: AcceptContext, definition: Mapping[str, Any]) -> list[
 
 
 def _ended(ask_status: Callable[[], str]) -> str:
-    """Ask for the status of a query until the query no longer runs. Return its last status."""
+    """Ask for the status of a query until it no longer runs. Return its last status."""
     while (status := ask_status()).lower() in {"scheduled", "queued", "running"}:
         time.sleep(1)
     return status

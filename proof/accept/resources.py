@@ -1,13 +1,12 @@
 """
-What a run makes and removes: nothing is made without the journal, nothing removed without the tag.
+Create and remove the resources of a run: only with the journal, and only with the tag.
 
-The journal is one JSON object a line, each flushed to the disk before anything else happens; a line
-that a kill cut off was written for something that was never begun.
-
-A run makes stacks, whose tag is on them from their first moment, and log groups and buckets that
-outlive them; CloudFormation gives those the tag, and the names of buckets, which the journal gets
-before their stack goes. What is there already is refused. What is removed was named by the journal
-before it was made and has the run's tag: one of them alone is not enough.
+The journal has one JSON object per line, each flushed to the disk before any other action; a line
+that a kill cut off belongs to a resource that was never created. A run creates stacks, which have
+its tag from the start, and log groups and buckets that outlive them; CloudFormation adds the tag to
+these, and the journal gets the names of buckets before their stack is deleted. An existing resource
+is never used. A resource is removed only if the journal named it before its creation and it has the
+run's tag.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ BUCKET_KIND: Final = "bucket"
 @dataclass(frozen=True)
 class MadeResource:
     """
-    Something that a run makes.
+    A resource that a run creates.
 
     Attributes:
         kind: `STACK`, `LOG_GROUP` or `BUCKET`.
 
-        name: As AWS has it.
+        name: Its name in AWS.
     """
 
     kind: str
@@ -58,9 +57,9 @@ class Journal:
     The journal of one run.
 
     Attributes:
-        run: The run's id, which all its names and its tag carry.
+        run: The run's ID, which is part of all its names and of its tag.
 
-        where: Account, region and endpoint, by which the run is recognized later.
+        where: Account, Region and endpoint, which identify the place of the run.
     """
 
     def __init__(self, path: Path, rows: list[dict[str, Any]]) -> None:
@@ -71,7 +70,7 @@ class Journal:
 
     @classmethod
     def begin(cls, folder: Path, run: str, where: dict[str, str]) -> Journal:
-        """A new journal in *folder*."""
+        """Start a new journal in *folder*."""
         folder.mkdir(parents=True, exist_ok=True)
         journal = cls(folder / JOURNAL_NAME, [])
         journal.run = run
@@ -82,13 +81,13 @@ class Journal:
     @classmethod
     def read(cls, path: Path) -> Journal:
         """
-        A journal as a run left it, however it ended.
+        Read the journal of a run, however it ended.
 
         Raises:
             AcceptError: If something else than its end is unreadable.
         """
         *whole, torn = path.read_bytes().split(b"\n")
-        with path.open("r+b") as file:  # what is written next must not be joined to it
+        with path.open("r+b") as file:  # the next line must not be joined to it
             file.truncate(path.stat().st_size - len(torn))
         try:
             return cls(path, [json.loads(line) for line in whole])
@@ -97,15 +96,15 @@ class Journal:
             raise AcceptError(msg) from error
 
     def will_make(self, kind: str, name: str) -> None:
-        """Say so before it is made."""
+        """Write that a resource will be created."""
         self._write(row="makes", kind=kind, name=name)
 
     def is_gone(self, entry: MadeResource) -> None:
-        """It was removed, or never made."""
+        """Write that a resource was removed, or never created."""
         self._write(row="gone", kind=entry.kind, name=entry.name)
 
     def left(self) -> list[MadeResource]:
-        """What may be there, the latest first."""
+        """Return the resources that may exist, the latest first."""
         found: dict[MadeResource, None] = {}
         for row in self._rows:
             if row["row"] in {"makes", "gone"}:
@@ -124,9 +123,7 @@ class Journal:
 
 
 ACCEPT_TAG: Final = "neuron-emf-accept"
-REMOVED_WITHIN_S: Final = (
-    2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
-)
+REMOVED_WITHIN_S: Final = 2400.0  # functions in a VPC and buckets with objects take long
 
 
 def make_stack(
@@ -139,7 +136,7 @@ def make_stack(
     **template: str,
 ) -> None:
     """
-    Have CloudFormation begin a stack; *keeps* is the log group that it makes and leaves behind.
+    Have CloudFormation create a stack; *keeps* is the log group that outlives it.
 
     Raises:
         AcceptError: If something of these names is there.
@@ -165,7 +162,7 @@ def make_stack(
 
 def settled(place: AccountPlace, name: str) -> Stack | None:
     """
-    The stack when nothing is being done to it; None when there is none.
+    Return the stack after all operations on it have ended; None if there is none.
 
     Raises:
         AcceptError: If that takes too long.
@@ -186,7 +183,7 @@ def settled(place: AccountPlace, name: str) -> Stack | None:
 
 def done(place: AccountPlace, name: str) -> Stack:
     """
-    The stack as it was asked for.
+    Return the stack in its requested state.
 
     Raises:
         AcceptError: If it did not get there.
@@ -199,7 +196,7 @@ def done(place: AccountPlace, name: str) -> Stack:
 
 
 def change_stack(place: AccountPlace, stack: Stack, **named: str) -> Stack:
-    """Change parameters of a stack of ours; what is not named keeps its value."""
+    """Change parameters of a stack of ours; other parameters keep their values."""
     place.client("cloudformation").update_stack(
         StackName=stack.name,
         UsePreviousTemplate=True,
@@ -214,7 +211,7 @@ def change_stack(place: AccountPlace, stack: Stack, **named: str) -> Stack:
 
 
 def delete_stack(place: AccountPlace, journal: Journal, name: str) -> str:
-    """Delete a stack of the run's; why not, empty when it is gone."""
+    """Delete a stack of the run. Return why not; empty if it is gone."""
     cloudformation = place.client("cloudformation")
     stack = settled(place, name)
     if stack is None:
@@ -230,7 +227,7 @@ def delete_stack(place: AccountPlace, journal: Journal, name: str) -> str:
     ]
     for bucket in buckets:
         journal.will_make(BUCKET_KIND, bucket)
-        if _is_there(place, bucket):  # not where an earlier attempt came so far
+        if _is_there(place, bucket):  # unless an earlier attempt has already deleted it
             _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
@@ -243,7 +240,7 @@ def delete_stack(place: AccountPlace, journal: Journal, name: str) -> str:
 
 
 def group_arn(place: AccountPlace, name: str) -> str:
-    """ARN of a log group, empty when there is none."""
+    """Return the ARN of a log group, empty if there is none."""
     pages = place.client("logs").get_paginator("describe_log_groups")
     for page in pages.paginate(logGroupNamePrefix=name):
         for row in page["logGroups"]:
@@ -253,10 +250,10 @@ def group_arn(place: AccountPlace, name: str) -> str:
 
 
 def remove(place: AccountPlace, journal: Journal, say: Callable[[str], None]) -> list[str]:
-    """Remove what the journal names, the latest first; what is left, and why."""
+    """Remove the resources in the journal, the latest first. Return what is left, and why."""
     left = []
     has_stack = False
-    # Buckets last: a stack that is still there needs its bucket.
+    # Buckets last: a stack that still exists needs its bucket.
     for entry in sorted(journal.left(), key=lambda entry: entry.kind == BUCKET_KIND):
         if entry.kind == BUCKET_KIND and has_stack:
             left.append(f"bucket {entry.name}: kept, because a stack of this run is still there")
@@ -274,7 +271,7 @@ def remove(place: AccountPlace, journal: Journal, say: Callable[[str], None]) ->
 
 
 def remove_one(place: AccountPlace, journal: Journal, entry: MadeResource) -> str:
-    """Remove one thing of the run's, and note it in the journal; why not, empty when it is gone."""
+    """Remove one resource and note it in the journal. Return why not; empty if it is gone."""
     why = _REMOVERS[entry.kind](place, journal, entry.name)
     if not why:
         journal.is_gone(entry)
@@ -295,7 +292,7 @@ def _delete_group(place: AccountPlace, journal: Journal, name: str) -> str:
 
 
 def _delete_bucket(place: AccountPlace, journal: Journal, name: str) -> str:
-    if not _is_there(place, name):  # it went with its stack
+    if not _is_there(place, name):  # it was deleted with its stack
         return ""
     client = place.client("s3")
     owner = {"ExpectedBucketOwner": place.account}
@@ -313,14 +310,15 @@ def _is_there(place: AccountPlace, bucket: str) -> bool:
     try:
         client.head_bucket(Bucket=bucket, ExpectedBucketOwner=place.account)
     except client.exceptions.ClientError as error:
-        if error_code(error) in {"404", "NoSuchBucket"}:  # as a HEAD has no words, and as others
+        # a HEAD has only the number, other calls the name
+        if error_code(error) in {"404", "NoSuchBucket"}:
             return False
         raise
     return True
 
 
 def _empty(place: AccountPlace, bucket: str) -> None:
-    """Every version of every object of a bucket that a tagged stack made."""
+    """Delete every version of every object in a bucket of a tagged stack."""
     client = place.client("s3")
     owner = {"ExpectedBucketOwner": place.account}
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner):
@@ -331,7 +329,7 @@ def _empty(place: AccountPlace, bucket: str) -> None:
 
 
 def _untagged(kind: str, name: str, tags: Iterable[Mapping[str, str]], journal: Journal) -> str:
-    """Why it is not removed; empty when it has the tag of the run."""
+    """Return why a resource is not removed; empty if it has the tag of the run."""
     if {"Key": ACCEPT_TAG, "Value": journal.run} in tags:
         return ""
     return f"{kind} {name}: it has not the tag of this run, it was not touched"

@@ -1,18 +1,18 @@
 """
-An account on 127.0.0.1 with the stack in it, that an operator's commands talk to by real boto3.
+An account on 127.0.0.1 with the stack in it, for an operator's commands through real boto3.
 
     with AccountDouble(lambda: now_s) as account:            # lines older than 30 days are gone
         account.put(account.records_group, "i-0", [(timestamp_ms, text), ...])
         environment.update(account.variables)      # for boto3, also in another process
         break_account(account, "records group missing")  # of the tests of check
         account.denied.add("logs:FilterLogEvents") # one permission
-        account.always["StartQuery"] = UNAVAILABLE  # of every call
-        account.operations                         # what was asked, in order
+        account.always["StartQuery"] = UNAVAILABLE  # for every call
+        account.operations                         # the calls, in order
 
-It takes lines by the rules that the emitter is tested with. A page may be empty although more
-follows, which is where readers go wrong: the first page of FilterLogEvents is empty here, unless
-a test says otherwise, and one more follows the last event. Operations that only some tests need
-are added to `rules.operations`. Names of faults of a call are those of `proof.logs.service_faults`.
+It accepts lines by the rules with which the emitter is tested. A page may be empty although more
+pages follow, which is a frequent mistake of readers: here the first page of FilterLogEvents is
+empty by default, and one more page follows the last event. Operations that only some tests need are
+added to `rules.operations`. Names of faults are those of `proof.logs.service_faults`.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ MAX_CALL_EVENTS = 10_000
 MAX_CALL_BYTES = 1_048_576
 MAX_DESCRIBED = 50
 MAX_PATTERN = 1024  # characters
-MAX_STREAMS = 100  # that one request may name
-MAY_DIFFER = {"nextToken", "NextToken", "limit"}  # from one page to the next
-# What the JSON services say, and what STS says, with HTTP 403 where it is about the signature.
+MAX_STREAMS = 100  # in one request
+MAY_DIFFER = {"nextToken", "NextToken", "limit"}  # between two pages
+# The words of the JSON services, and of STS, which answers HTTP 403 about signatures.
 STS_NAMES = {
     "ExpiredTokenException": ("ExpiredToken", 403),
     "UnrecognizedClientException": ("InvalidClientTokenId", 403),
@@ -67,24 +67,24 @@ STS_NAMES = {
 
 class AccountDouble(LogsService):
     """
-    A right account: both log groups of class STANDARD, the subscription, no policy. A context.
+    A healthy account: both log groups of class STANDARD, the subscription, no policy.
 
     Attributes:
-        template: As it was deployed.
+        template: The template as it was deployed.
 
-        made_ms: When all log groups were made.
+        made_ms: Creation time of all log groups.
 
-        classes: Of log groups, by name.
+        classes: Classes of log groups, by name.
 
-        days: That events are kept, by the name of a log group.
+        days: Retention in days, by the name of a log group.
 
-        denied: Actions that whoever asks may not do, such as `logs:StartQuery`.
+        denied: Denied actions of the caller, such as `logs:StartQuery`.
 
-        empty_pages: So many pages without an event come before the first with one.
+        empty_pages: The number of pages without an event before the first page with one.
 
-        empty_reads: So many answers of GetLogEvents are empty that could have events.
+        empty_reads: The number of answers of GetLogEvents that are empty although events exist.
 
-        lag_ms: So long after it was taken an event is found.
+        lag_ms: The time from storing an event until it can be found.
 
         subscriptions: Subscription filters of all groups, as AWS describes them.
 
@@ -130,19 +130,19 @@ class AccountDouble(LogsService):
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a process needs in its environment to talk to this account and no other."""
+        """The environment of a process that talks to this account and no other."""
         return {**super().variables, "AWS_ENDPOINT_URL": self.url}
 
     # --- what a test changes ---
 
     def add_group(self, name: str, log_group_class: str = "STANDARD", days: int = 30) -> None:
-        """Make a log group."""
+        """Create a log group."""
         self.rules.groups.setdefault(name, set())
         self.classes[name] = log_group_class
         self.days[name] = days
 
     def remove_group(self, name: str) -> None:
-        """Delete a log group with all that is in it."""
+        """Delete a log group with its content."""
         del self.rules.groups[name]
         self.subscriptions[:] = [row for row in self.subscriptions if row["logGroupName"] != name]
         self.rules.applied[:] = [event for event in self.rules.applied if event.group != name]
@@ -150,9 +150,7 @@ class AccountDouble(LogsService):
     def put(
         self, group: str, stream: str, lines: Iterable[tuple[int, str]], delay_ms: int = 0
     ) -> None:
-        """
-        Have lines in a stream, of whatever age, as if put *delay_ms* after they were written.
-        """
+        """Add lines to a stream, at any age, as if put *delay_ms* after they were written."""
         self.rules.groups[group].add(stream)
         now_ms = round(self.rules.clock() * 1000)
         self.rules.applied += [
@@ -162,10 +160,9 @@ class AccountDouble(LogsService):
 
     def put_lines(self, group: str, lines: Iterable[str], late_ms: int = 0) -> None:
         """
-        Have lines of ours in a group, in streams by their instance or cluster.
+        Add lines of ours to a group, in streams by their instance or cluster.
 
-        Each has the time that it says, or *late_ms* after it: a rollup is printed
-        minutes after the minute it is about.
+        Each has its own time, or *late_ms* after it: a rollup is printed minutes after its minute.
         """
         for text in lines:
             line = json.loads(text)
@@ -176,7 +173,9 @@ class AccountDouble(LogsService):
     # --- what answers share ---
 
     def _refuse_denied(self, operation: str, document: Document) -> None:
-        """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
+        """
+        Refuse denied actions, with action and resource; the caller's identity cannot be denied.
+        """
         service = "cloudwatch" if operation.startswith("DescribeAlarm") else "logs"
         action = f"{service}:{operation}"
         if action in self.denied and operation != "GetCallerIdentity":
@@ -189,7 +188,7 @@ class AccountDouble(LogsService):
             raise ServiceError(ACCOUNT_DENIED, words)
 
     def group_in(self, document: Document, operation: str = "") -> str:
-        """The log group that a request is for, of class Standard for an *operation* that reads."""
+        """Return the log group of a request, of class Standard for an *operation* that reads."""
         name = str(document["logGroupName"])
         if name not in self.rules.groups:
             raise ServiceError(NOT_FOUND, "The specified log group does not exist.")
@@ -199,7 +198,7 @@ class AccountDouble(LogsService):
         return name
 
     def events(self, group: str) -> Iterator[Applied]:
-        """Events that can be found now, in the order of their time and then of their coming."""
+        """Yield events that can be found now, ordered by time and then by arrival."""
         now_ms = round(self.rules.clock() * 1000)
         kept_from_ms = now_ms - self.days[group] * DAY_MS
         for event in sorted(
@@ -260,7 +259,7 @@ class AccountDouble(LogsService):
             and event.timestamp_ms <= document.get("endTime", event.timestamp_ms)
             and matches(event.message)
         ]
-        start = _place_in(document)  # below 0 while pages come that are empty
+        start = _place_in(document)  # below 0 during empty pages
         if start is None:
             start = -self.empty_pages if found else 0
         end = max(start, 0)
@@ -276,14 +275,14 @@ class AccountDouble(LogsService):
             {"logStreamName": event.stream, **_plain(event), "eventId": f"{number:056d}"}
             for number, event in enumerate(found[start:end] if end > start else (), start)
         ]
-        # Also after the last event: what follows is a page without any.
+        # Also after the last event: an empty page follows.
         more = {}
         if events or start < 0:
             more = {"nextToken": _token(document, end if events else start + 1)}
         return {"events": events, "searchedLogStreams": [], **more}
 
     def _get_log_events(self, document: Document) -> Document:
-        """The first page of one stream."""
+        """Return the first page of one stream."""
         if not document.get("startFromHead"):
             raise ServiceError(NOT_PLAYED, "only startFromHead is played here", 501)
         group = self.group_in(document, "GetLogEvents")
@@ -303,7 +302,7 @@ class AccountDouble(LogsService):
 
 
 class StsWire:
-    """The protocol of STS: a request is a form, an answer XML; errors have names of their own."""
+    """The protocol of STS: a request is a form, an answer is XML, and errors have other names."""
 
     signing_name = "sts"
 
@@ -333,7 +332,7 @@ def page(
     size: int = MAX_DESCRIBED,
     token: str = "nextToken",
 ) -> Document:
-    """An answer with at most *size* of what was *found*, and the token of the rest."""
+    """Return an answer with at most *size* of *found*, and the token of the rest."""
     start = _place_in(document) or 0
     end = start + size
     more = {token: _token(document, end)} if end < len(found) else {}
@@ -341,13 +340,13 @@ def page(
 
 
 def _token(document: Document, place: int) -> str:
-    """A token for what comes from *place* on in the answer to a request, and to no other."""
+    """Return a token for the data from *place* on, for the same request only."""
     asked = sorted(member for member in document.items() if member[0] not in MAY_DIFFER)
     return f"{uuid.uuid5(uuid.NAMESPACE_OID, repr(asked))}:{place}"
 
 
 def _place_in(document: Document) -> int | None:
-    """The place that a request's token stands for; None where it has none."""
+    """Return the place in a request's token; None if there is none."""
     token = document.get("nextToken", document.get("NextToken"))
     if token is None:
         return None
@@ -363,7 +362,7 @@ def _get_caller_identity(_document: Document) -> Document:
 
 
 def _subscription(properties: Document, stack: str) -> Document:
-    # <IngestFunction.Arn>, as long as nobody deployed it.
+    # <IngestFunction.Arn>, until a stack was deployed.
     target = properties["DestinationArn"].strip("<>").partition(".")[0]
     of_kind = "kinesis:{}:stream/" if target.endswith("Stream") else "lambda:{}:function:"
     place = of_kind.format(f"{ACCOUNT_REGION}:{ACCOUNT_ID}")

@@ -1,11 +1,9 @@
 """
 The chaos of the stack: `python -m proof.chaos [--seed N]`.
 
-Lines as a fleet's emitters would send them go through the real functions as CloudWatch Logs and
-Kinesis deliver them: late, twice, out of order; functions die at each of their steps. In the end
-every rollup is what a plain reckoning over all lines gives. What emitters promise when they are
-killed is `proof.kills`' to show.
-
+Lines of a fleet's emitters go through the real functions as CloudWatch Logs and Kinesis deliver
+them: late, twice, out of order; functions die at each of their steps. In the end every rollup
+equals a plain calculation over all lines. `proof.kills` proves the promises of killed emitters.
 Exit codes: 0 no difference, 1 a difference or a kind of trouble that did not happen, 2 usage error.
 """
 
@@ -26,11 +24,11 @@ if TYPE_CHECKING:
 
 INSTANCES = 20
 MINUTES = 30
-"""Enough for every trouble to happen."""
+"""Enough minutes for every trouble."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code."""
+    """Run the chaos, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m proof.chaos",
         description="Everything fails; nothing is lost, nothing counts twice.",
@@ -52,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     happened: Counter[str] = Counter()
     for kind, count in stack.happened.items():
-        happened[re.sub(r"(?<= killed) .*", "", kind)] += count  # without the step at which it was
+        happened[re.sub(r"(?<= killed) .*", "", kind)] += count  # without the step
     print(", ".join(f"{kind} {count}" for kind, count in sorted(happened.items()) if count))
     for sentence in differences:
         print(f"seed {seed}, {sentence}")

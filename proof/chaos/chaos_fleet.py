@@ -1,12 +1,11 @@
 """
-A fleet that never ran: accepted lines made up from a seed.
+An invented fleet: accepted lines from a seed.
 
-Those of every second cluster are ranks of one job: in one cluster the first of
-them works and the others wait for it, in another all of them wait.
-Instances restart within a minute, shut down cleanly, vanish for minutes or for good,
-report twice under two Boots; some have a second emitter that names another
-cluster; a network is lost and its lines come minutes
-late; an answer is lost and a line is accepted twice.
+In every second cluster the instances are ranks of one job: in one cluster the first rank works and
+the others wait for it, in another all of them wait. Instances restart within a minute, shut down
+cleanly, disappear for minutes or forever, report twice under two Boots; some have a second emitter
+with another cluster name; a network fails and lines come minutes late; an answer is lost and a line
+is accepted twice.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
 
 CHAOS_START_MINUTE = 30_000_000
-CHAOS_BUCKETS = 3  # of 32
+CHAOS_BUCKETS = 3  # out of 32
 WORKING_RANK = 1
 CHAOS_TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
 
@@ -41,7 +40,7 @@ class Accepted(NamedTuple):
 
 
 def fleet(seed: int, hosts: int, minutes: int) -> list[Accepted]:
-    """Lines of *hosts* in four clusters for so many *minutes*, in the order of acceptance."""
+    """Return lines of *hosts* in four clusters for *minutes*, in the order of acceptance."""
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
     return sorted(lines, key=lambda line: line.at_s)
@@ -69,7 +68,8 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
         parts = 2 if rng.random() < 0.1 else 1
         for part in range(parts):
             boot, seq = (boot + 1, 1) if part else (boot, seq + 1)
-            for_good = (host, offset) == (1, 2)  # in every fleet one shuts down cleanly and is gone
+            # in every fleet one instance shuts down cleanly and does not return
+            for_good = (host, offset) == (1, 2)
             is_clean_shutdown = for_good or rng.random() < 0.03
             minute_record = replace(
                 _minute(rng, like, CHAOS_START_MINUTE + offset),
@@ -83,7 +83,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             if lost_from <= offset < found_again:
                 at_s = (CHAOS_START_MINUTE + found_again + 1) * MINUTE_S + offset
             yield Accepted(at_s, minute_record)
-            if other_cluster and part == parts - 1:  # of a minute, or of a moment
+            if other_cluster and part == parts - 1:  # for a minute, or a moment
                 yield Accepted(at_s, _beside(minute_record, other_cluster, rng.choice([60.0, 3.0])))
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, minute_record)
@@ -93,13 +93,13 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
 
 
 def _beside(own: MinuteRecord, cluster: str, covered_seconds: float) -> MinuteRecord:
-    """The record of a second emitter of the instance of *own*, in another *cluster*."""
+    """Return the record of a second emitter of *own*'s instance, in another *cluster*."""
     boot = f"9{own.boot[1:]}"
     return replace(own, cluster=cluster, boot=boot, covered_seconds=covered_seconds)
 
 
 def _instance_id(host: int) -> str:
-    """One in a few buckets: in packs of several a record has copies elsewhere."""
+    """Return an ID in one of a few buckets: in packs of several, a record has copies elsewhere."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
     return next(name for name in names if bucket_of(name) < CHAOS_BUCKETS)
 
@@ -114,7 +114,7 @@ def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord
 
 
 def _rank(made: MinuteRecord, host: int, minute: int) -> MinuteRecord:
-    """*made* as the record of a rank of its cluster's job."""
+    """Return *made* as the record of a rank of its cluster's job."""
     width = len(made.core_state)
     if host == WORKING_RANK:
         held = [core for core, letter in enumerate(made.core_state) if letter != UNATTACHED_STATE]

@@ -1,14 +1,12 @@
 """
-The stack's side of the chaos: what CloudWatch Logs accepted, on its way to rollups.
+The stack's side of the chaos: from accepted lines to rollups.
 
-Deliveries, invocations and ticks are events in simulated time, from a seed: a
-delivery comes late, twice and out of order; ingest is killed and tried again as
-Lambda does, and in the end lies in the failure queue until somebody looks; close
-is killed at every step in turn, meets other runs, finds the lease of a dead one,
-misses ticks; both are held up while everything else goes on. The functions are
-the real handlers.
-
-One thread: nobody else may print to standard output while it runs.
+Deliveries, invocations and ticks are events in simulated time, from a seed: a delivery comes late,
+twice and out of order; ingest is killed and retried as by Lambda, and in the end waits in the
+failure queue until an operator redelivers it; close is killed at every step in turn, meets other
+runs, finds the lease of a dead one, misses ticks; both are delayed while everything else continues.
+The functions are the real handlers. There is one thread: no other code may print to standard output
+while it runs.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from proof.chaos.subscription import FilteredDelivery
 
 LATE_MINUTES = 120
-STEP_S = 7.0  # in which what was accepted is delivered together
+STEP_S = 7.0  # seconds in which accepted lines are delivered together
 AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
 BESIDE_LINES = {"": 8, **dict.fromkeys(ODD, 1)}
 GARBAGE_CARDS = {"": 5, "garbage lines": 1}
@@ -55,19 +53,18 @@ class ChaosStack:
     Attributes:
         printed: Rollup lines (of clusters and of instance types) in order.
 
-        restated: What close printed beyond them, when each minute was reduced once more with
-            all that was known in the end; silence is judged by these.
+        restated: Further lines of close, after each minute was reduced once more with all that was
+            known in the end; silence is judged by these.
 
-        happened: How often each trouble happened on the way, by its name.
+        happened: The number of times that each trouble happened, by its name.
 
-        complaints: What the stack's side itself found wrong; each is a difference.
+        complaints: Problems that the stack's side found; each is a difference.
 
-        closed: The minutes, since the epoch, that close has closed, whether or not there
-            was anything to say.
+        closed: The minutes, since the epoch, that close has closed, with or without lines.
     """
 
     def __init__(self, seed: int, clusters: Collection[str]) -> None:
-        """A new stack; half of *clusters*, by *seed*, come through Kinesis."""
+        """Make a new stack; half of *clusters*, by *seed*, come through Kinesis."""
         rng = random.Random(f"stack/{seed}")
         self.printed: list[str] = []
         self.restated: list[str] = []
@@ -89,7 +86,7 @@ class ChaosStack:
         self._restating = range(0)
 
     def run(self, lived: Sequence[Accepted]) -> None:
-        """Let all this happen, deliver what is left, and close until nothing is open."""
+        """Run everything, deliver the rest, and close until no minute is open."""
         start_s = float(CHAOS_START_MINUTE * MINUTE_S)
         self._timeline.now_s = start_s
         self._closes.start_ticks()
@@ -104,7 +101,7 @@ class ChaosStack:
         minutes = {line.record.minute_ms // 60_000 for line in lived}
         present = int(max(accepted) // MINUTE_S)
         self._timeline.pass_until(max(accepted))
-        # Whatever was closed before the last delivery came.
+        # Close may have run before the last delivery.
         self._go_on(lambda: self._is_caught_up(present), 30)
         self._restating = range(min(minutes), self._first_open())
         self._functions.table.put_markers(self._restating, "again", 0)
@@ -116,14 +113,16 @@ class ChaosStack:
             self._timeline.complain(f"expected every delivery to be taken, found {lost} given up")
 
     def missing(self) -> list[str]:
-        """The kinds of trouble that have not happened."""
+        """Return the kinds of trouble that have not happened."""
         kinds = [*STACK_TROUBLES, *ingest_runs.INGEST_TROUBLES, *close_runs.CLOSE_TROUBLES]
         kinds += [*self._ingesting.steps.kinds, *self._closes.steps.kinds]
         return [kind for kind in kinds if not self.happened[kind]]
 
     @property
     def killed_at(self) -> tuple[int, int]:
-        """Steps of close at which it was killed, before and after them, and how many there are."""
+        """
+        Return the steps of close at which it was killed, before and after them, and all steps.
+        """
         return self._closes.steps.numbers_hit, len(self._closes.steps.numbers)
 
     def _accept(self, records: Iterable[MinuteRecord]) -> None:
@@ -132,7 +131,7 @@ class ChaosStack:
             self._last_sent = delivery
 
     def _deliver(self) -> bool:
-        """Let something arrive at once, an old delivery once more if nothing is on its way."""
+        """Deliver something now: an old delivery once more if none is on its way."""
         if self._ingesting.deliver_now():
             return True
         if self._last_sent is None:
@@ -147,7 +146,7 @@ class ChaosStack:
             self._ingesting.send(sent, streamed=streamed)
 
     def _with_trouble(self, delivery: FilteredDelivery) -> list[FilteredDelivery]:
-        """What comes in place of *delivery*, and beside it."""
+        """Return the deliveries in place of *delivery*, and additional ones."""
         deliveries = [delivery]
         if self._garbage.deal():
             deliveries = [self._subscription.with_garbage(delivery)]
@@ -182,16 +181,16 @@ class ChaosStack:
         return 0 if progress is None else min([*progress.open_minutes, progress.next_minute])
 
     def _is_closed(self, latest: int) -> bool:
-        """Whether everything arrived and no minute up to the *latest* is open or marked."""
+        """Return True if everything arrived and no minute up to *latest* is open or marked."""
         marked = self._functions.table.markers
         everything_came = self._ingesting.is_idle and self._first_open() > latest
         return everything_came and all(minute > latest for minute in marked)
 
     def _is_caught_up(self, present: int) -> bool:
         """
-        The same, with no mark on any minute that is closed by now.
+        Return True if everything arrived and no closed minute up to *present* is marked.
 
-        Time went on since the *present* minute: a late publication that is left would be
-        taken for a restatement.
+        Time has passed since the *present* minute: a late publication would look like a
+        restatement.
         """
         return self._is_closed(max(present, self._first_open() - 1))

@@ -1,15 +1,15 @@
 """
-The expected rollups of the accepted records, and where the printed ones differ.
+The expected rollups of the accepted records, and the differences of the printed ones.
 
-Pure: records in, differences out. Every distinct accepted record counts once. What that comes to is
-computed by `proof.reference`, which shares no code with the aggregator: gauges are those of the
-last line of a minute, tallies the sum of all its publications. Lines are read plainly, without a
-parser of the product; silence is computed the slow way, from all that is known in the end.
+Pure: records in, differences out. Every distinct accepted record counts once. `proof.reference`,
+which shares no code with the aggregator, computes the expected values: gauges are those of the last
+line of a minute, tallies the sum of all its publications. Lines are read plainly, without a parser
+of the product; silence is computed the slow way, from everything that is known in the end.
 
-An instance that reported before and did not shut down cleanly in the last minute it reported in is
-silent from SilentAfterMinutes without a record on, for an hour since its last one; a cluster is
-known while it has an instance that is there, was there no longer ago than that, or is silent.
-Instances here stay in their cluster, and EC2 stops none.
+An instance that reported before and did not shut down cleanly in its last minute is silent from
+SilentAfterMinutes without a record on, for an hour since its last one; a cluster is known while it
+has an instance that is present, was present within that time, or is silent. Instances here stay in
+their cluster, and EC2 stops none.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ SILENT_FORGET_MINUTES = 60
 
 
 PrintedMinute = Sequence[Mapping[str, Any]]
-"""The last copy of each publication of a minute and cluster, in the order of their last copies."""
+"""The last copy of each publication of a minute and cluster, in the order of these copies."""
 
 
 def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
-    """The lines by minute since the epoch and cluster, copies left out by their RollupId."""
+    """Return the lines by minute since the epoch and cluster, without copies by RollupId."""
     rollups: dict[Key, dict[str, dict[str, Any]]] = {}
     for text in printed:
         line = json.loads(text)
@@ -56,7 +56,7 @@ def printed_lines(printed: Iterable[str]) -> dict[Key, PrintedMinute]:
 
 
 def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[Said]:
-    """Where the last line's TopIdleOwners differ from *owners*, of whom no others may be more."""
+    """Yield differences of the last line's TopIdleOwners to *owners*, with no others."""
     *_, last = lines
     rows = {row["Owner"]: row for row in last.get("TopIdleOwners", ())}
     if len(owners) <= MAX_OWNERS and rows.keys() != owners.keys():
@@ -75,7 +75,7 @@ def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[
 
 
 def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:
-    """Where the last line names others than those who were *silent*."""
+    """Yield a difference if the last line names other instances than *silent*."""
     *_, last = lines
     yield from if_not("SilentInstances", len(silent), last["SilentInstances"])
     named = {name["InstanceId"] for name in last.get("SilentInstanceNames", ())}
@@ -84,7 +84,7 @@ def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]
 
 
 def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> Iterator[Said]:
-    """Where the last line's Types differ from *types*, of which there are no more than 20."""
+    """Yield differences of the last line's Types to *types*, of which there are at most 20."""
     *_, last = lines
     rows = {row["InstanceType"]: row for row in last.get("Types", ())}
     if rows.keys() != types.keys():
@@ -113,7 +113,7 @@ class Attendance:
         self.clusters = sorted(self._gone)
 
     def silent(self, cluster: str, minute: int) -> set[str]:
-        """The instances that are silent in *minute*."""
+        """Return the instances that are silent in *minute*."""
         return {
             name
             for name, absent in self._absent(cluster, minute)
@@ -121,11 +121,13 @@ class Attendance:
         }
 
     def is_known(self, cluster: str, minute: int) -> bool:
-        """Whether *cluster* must have a rollup of *minute*."""
+        """Return True if *cluster* must have a rollup of *minute*."""
         return any(absent <= SILENT_FORGET_MINUTES for _, absent in self._absent(cluster, minute))
 
     def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
-        """For how many minutes each instance is absent that came and did not shut down cleanly."""
+        """
+        Return the minutes of absence of each instance that reported and did not shut down cleanly.
+        """
         for name, minutes in self._gone.get(cluster, {}).items():
             last = max((known for known in minutes if known <= minute), default=None)
             if last is not None and (last == minute or not minutes[last]):
@@ -149,11 +151,11 @@ def compare(
     closed: Sequence[int],
 ) -> tuple[Counter[str], list[Problem]]:
     """
-    Hold the *printed* rollup lines against the *accepted* records, copies included.
+    Compare the *printed* rollup lines with the *accepted* records, copies included.
 
-    *restated* are `ChaosStack.restated`: who was silent is judged with them, everything
-    else also without them. Of the minutes in *closed*, `ChaosStack.closed`, a known cluster has a
-    rollup also where nobody reported.
+    *restated* is `ChaosStack.restated`: silence is judged with it, everything else also without it.
+    In a minute of *closed*, `ChaosStack.closed`, a known cluster has a rollup even if no instance
+    reported.
 
     Returns:
         Minutes whose rollup was compared, by cluster, and what is wrong.
@@ -194,7 +196,7 @@ def compare(
     problems = []
     for key in sorted(numbers.keys() | known | last.keys()):
         minute, cluster = key
-        # Once as it was, once as it is with all that was known in the end.
+        # Once as it was, once with all that was known in the end.
         mismatches = [
             *wrong_numbers(key, first.get(key), must_be=key in numbers, is_final=False),
             *wrong_numbers(

@@ -1,10 +1,10 @@
 """
 The runs of close: on time, missed, killed at every step, two at once.
 
-Runs come far more often than once a minute, so that there are enough to die at
-each step: between two ticks, every seven seconds, one that has five seconds
-left, whose lease is over when the next one comes. The run of the tick itself has
-fifty seconds: when it dies, the next runs find its lease and leave.
+Runs come far more often than once a minute, so that there are enough to die at each step: between
+two ticks, every seven seconds, a run with five seconds left, whose lease is over when the next one
+comes. The run of the tick itself has fifty seconds: if it dies, the next runs find its lease and do
+nothing.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from proof.chaos.timeline import Timeline
 
 LONG_S = 50.0
-SHORT_RUN_S = 5.0  # with less a run starts nothing
+SHORT_RUN_S = 5.0  # with less time a run starts no work
 APART_S = 7.1  # a lease outlives its run's time by two seconds
 BETWEEN = 7  # runs between two ticks
-LONGEST_CLOSE_PAUSE_S = 40.0  # less than the time that a run has
+LONGEST_CLOSE_PAUSE_S = 40.0  # less than the time of a run
 CLOSE_TICKS = {
     "": 1,
     "lease of a dead run": 1,
@@ -42,13 +42,13 @@ CLOSE_TICKS = {
     "tick missed": 1,
     "three ticks missed": 1,
 }
-FEWEST_STEPS = 9  # of a run with nothing to do
-CLOSE_CALLS = (  # those first that only a run with something to do makes
+FEWEST_STEPS = 9  # of a run without work
+CLOSE_CALLS = (  # first the calls that only a run with work makes
     *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),
     *("read_publications", "read_bucket", "take_lease", "read_progress", "write_progress"),
     *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH_STEP),
 )
-OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
+OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and read part of the next
 CLOSE_TROUBLES = tuple(
     f"close: {card}" for card in CLOSE_TICKS if card not in {"", "three ticks missed"}
 )
@@ -59,9 +59,9 @@ class CloseRuns:
     Every invocation of close.
 
     Attributes:
-        steps: Where close was killed, and where it is yet to be.
+        steps: Steps at which close was killed, and steps that are left.
 
-        deliver: Lets a delivery arrive at once; whether there was one.
+        deliver: Delivers something at once; returns True if there was something.
     """
 
     def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
@@ -75,17 +75,17 @@ class CloseRuns:
 
     def start_ticks(self) -> None:
         """
-        The first run, undisturbed, and a tick every minute from then on.
+        Start the first run, without faults, and then a tick every minute.
 
-        Ticks come 36 to 44 seconds into the minute: a minute is due 45 seconds
-        after its end, so the runs that are to die find work before the tick does.
+        Ticks come 36 to 44 seconds into the minute: a minute is due 45 seconds after its end, so
+        the runs that will die find work before the tick does.
         """
         self.run()
         into_s = self._timeline.now_s % MINUTE_S
         self._timeline.after((self._rng.uniform(36, 44) - into_s) % MINUTE_S, self._tick)
 
     def run(self, faults: InjectedFaults | None = None) -> None:
-        """One run, undisturbed unless *faults* are injected."""
+        """Run once, without trouble unless there are *faults*."""
         faults = faults or InjectedFaults()
         seen = self._functions.close(faults)
         happened = self._timeline.happened
@@ -137,8 +137,8 @@ class CloseRuns:
             self.run(faults)
 
     def _hold_up(self) -> None:
-        # Never longer than its lease: on AWS the function would have been ended. So
-        # it may be held up within an invocation of ingest that is, and not the other way.
+        # Never longer than its lease: on AWS the function would have been ended. So it may be
+        # delayed within an invocation of ingest that is delayed, and not the other way.
         seconds = self._rng.uniform(5.0, LONGEST_CLOSE_PAUSE_S)
         held_up = self._timeline.hold_up("close", seconds, within=("ingest",))
         self._timeline.happened["close: held up"] += held_up
@@ -152,7 +152,7 @@ class CloseRuns:
 
     def _death(self, remaining_s: float) -> InjectedFaults | None:
         """
-        Where the next run is to die: in a kind of call that none died in, else at another step.
+        Return where the next run dies: in a kind of call in which none died, or at another step.
         """
         call = self.steps.next_call()
         number = self.steps.next_number()

@@ -1,10 +1,9 @@
 """
-Ingest and close as Lambda runs them, each invocation a process that may die at any of its calls.
+Ingest and close as Lambda runs them: each invocation is a process that may die at any call.
 
-The handlers are the real ones, with Powertools, on the table of
-`proof.memory_table`: each call of the table and each line that is
-printed is a step. A killed process leaves what it had done and nothing more,
-its lease too. A table that refuses answers one call with an error.
+The handlers are the real ones, with Powertools, on the table of `proof.memory_table`: each call of
+the table and each printed line is a step. A killed process leaves the effects of its steps and
+nothing more, including its lease. A table that refuses answers one call with an error.
 """
 
 from __future__ import annotations
@@ -47,29 +46,29 @@ KILLED = "killed"
 
 
 def nothing() -> None:
-    """What happens where nothing is to happen."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class InjectedFaults:
     """
-    What is going to happen to one invocation.
+    The faults of one invocation.
 
     Attributes:
-        killed_at: The step at which it dies: its number, or the name of the call and which of
-            these calls; both from 1.
+        killed_at: The step at which it dies: its number, or the name of the call and its count;
+            both from 1.
 
-        after: It dies once the step had its effect, not before.
+        after: True if it dies after the step had its effect.
 
         refused_at: Number of the step that the table answers with an error.
 
-        meets_at: The step before which something else happens, likewise.
+        meets_at: The step before which another process runs, in the same form.
 
-        meets: What.
+        meets: The other process.
 
-        pause: What happens between storing and reading the clock.
+        pause: Runs between storing and reading the clock.
 
-        remaining_s: Seconds the function says it has.
+        remaining_s: Seconds that the function is told it has.
     """
 
     killed_at: Step | None = None
@@ -84,18 +83,18 @@ class InjectedFaults:
 @dataclass
 class InvocationResult:
     """
-    What became of one invocation.
+    The result of one invocation.
 
     Attributes:
         ended: `DONE`, `FAILED` with an exception, or `KILLED`.
 
-        answer: What the handler returned.
+        answer: The handler's return value.
 
         error: The name of the exception.
 
-        health: Sums of what the function said of itself, by metric.
+        health: Sums of the function's metrics about itself.
 
-        calls: Its steps by name, in order; the last is the one it died in.
+        calls: Its steps by name, in order; the last is the one in which it died.
     """
 
     ended: str = DONE
@@ -106,7 +105,7 @@ class InvocationResult:
 
 
 class _Life(KillableProcess):
-    """The table and standard output as one invocation has them."""
+    """The table and standard output for one invocation."""
 
     def __init__(self, table: MemoryTable, faults: InjectedFaults, seen: InvocationResult) -> None:
         super().__init__(
@@ -121,12 +120,12 @@ class _Life(KillableProcess):
         self._refused_at = faults.refused_at
 
     def put_records(self, items: list[Any]) -> None:
-        """One step an item: a write of many may be taken in part."""
+        """Put items one step at a time: a write of many may succeed in part."""
         for item in items:
             self.do("put_records", partial(self.table.put_records, [item]))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
-        """One step, unless the table refuses it."""
+        """Do one step, unless the table refuses it."""
         is_refused = len(self.calls) + 1 == self._refused_at and name not in {PRINT, HEALTH_STEP}
         if is_refused and not self.is_dead:
             self.calls.append(name)
@@ -136,7 +135,7 @@ class _Life(KillableProcess):
 
 
 class _Output:
-    """Standard output: whole lines are handed on."""
+    """Standard output, which passes on whole lines."""
 
     def __init__(self, take: Callable[[str], None]) -> None:
         self._take = take
@@ -149,7 +148,7 @@ class _Output:
         return len(text)
 
     def flush(self) -> None:
-        """Every line is out as soon as it is whole."""
+        """Do nothing: a line is passed on as soon as it is complete."""
 
 
 class Functions:
@@ -159,7 +158,7 @@ class Functions:
     Attributes:
         table: The table.
 
-        printed: Takes each rollup line that is out.
+        printed: Takes each printed rollup line.
     """
 
     def __init__(self, now_s: Callable[[], float], printed: Callable[[str], None]) -> None:
@@ -175,7 +174,7 @@ class Functions:
         )
 
     def ingest(self, event: Document, faults: InjectedFaults) -> InvocationResult:
-        """One invocation of ingest."""
+        """Invoke ingest once."""
         looks = iter([nothing, faults.pause])
 
         def now_s() -> float:
@@ -185,7 +184,7 @@ class Functions:
         return self._invoke(ingest, event, faults, now_s)
 
     def close(self, faults: InjectedFaults) -> InvocationResult:
-        """One invocation of close."""
+        """Invoke close once."""
         return self._invoke(close, TICK, faults, self._now_s)
 
     def _invoke(
@@ -199,7 +198,7 @@ class Functions:
         with (
             replace(runtime, "stack", lambda: (self._settings, life)),
             replace(module, "time", SimpleNamespace(time=now_s)),
-            replace(module.logger.registered_handler, "stream", io.StringIO()),  # for people
+            replace(module.logger.registered_handler, "stream", io.StringIO()),  # output for people
             replace(module.logger._logger, "propagate", new=False),
             contextlib.redirect_stdout(output),
         ):
@@ -217,7 +216,7 @@ class Functions:
         if document.get("Kind"):
             life.do(PRINT, lambda: self._printed(line))
             return
-        # Of metrics Powertools writes a list, of properties a number.
+        # Powertools writes metrics as lists and properties as numbers.
         amounts = {
             name: sum(value) if isinstance(value, list) else value
             for name, value in document.items()

@@ -1,10 +1,9 @@
 """
-Deliveries on their way into ingest: late, twice, out of order, tried again, kept.
+Deliveries on their way into ingest: late, twice, out of order, retried, kept.
 
-Straight from CloudWatch Logs an invocation that failed is tried again after one
-minute and after two more, then kept in the failure queue; out of Kinesis the
-batch is brought again. What each invocation says of itself is held against what
-it was given.
+A failed invocation from CloudWatch Logs is retried after one minute and after two more, then kept
+in the failure queue; from Kinesis the batch is delivered again. The counts of each invocation are
+compared with its input.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from proof.chaos.timeline import Timeline
 
 SHARDS = 2
-WINDOW_S = (1.0, 20.0)  # for which a batch is gathered
+WINDOW_S = (1.0, 20.0)  # seconds in which a batch is collected
 RETRIES_S = (60.0, 120.0)
 REDRIVE_S = 300.0
 RETRY_S = 1.0
@@ -50,7 +49,7 @@ class IngestRuns:
     Everything between the subscription and the table.
 
     Attributes:
-        steps: Where ingest was killed, and where it is yet to be.
+        steps: Steps at which ingest was killed, and steps that are left.
 
         run_close: Runs close at once.
     """
@@ -78,7 +77,7 @@ class IngestRuns:
         self._timeline.after(REDRIVE_S, self._redrive)
 
     def send(self, delivery: FilteredDelivery, *, streamed: bool) -> None:
-        """Let *delivery* come some time later, by the stream if it is *streamed*."""
+        """Deliver *delivery* some time later, through the stream if it is *streamed*."""
         self._sent += 1
         number = self._sent
         delay_s = self._rng.uniform(*self._delays_s.deal())
@@ -98,9 +97,9 @@ class IngestRuns:
 
     def deliver_now(self) -> bool:
         """
-        Let the oldest of those that are on their way arrive at once; whether there was one.
+        Deliver the oldest delivery on its way now. Return True if there was one.
 
-        Its minute is the likeliest to be closed, or to be restated just now.
+        Its minute is the most likely to be closed, or to be restated just now.
         """
         if not self._direct:
             return False
@@ -109,19 +108,19 @@ class IngestRuns:
 
     @property
     def is_idle(self) -> bool:
-        """Whether everything arrived that ever will."""
+        """Return True if every delivery has arrived."""
         waiting = (
             self._direct or self._under_way or not all(shard.is_empty for shard in self._shards)
         )
         return not waiting and all(delivery.kind == UNREADABLE for delivery in self._kept)
 
     def lost(self) -> list[FilteredDelivery]:
-        """What was given up and could have been read."""
+        """Return deliveries that were given up although they could be read."""
         found = [*self._kept, *(delivery for shard in self._shards for delivery in shard.given_up)]
         return [delivery for delivery in found if delivery.kind != UNREADABLE]
 
     def _redrive(self) -> None:
-        """Send what lies in the failure queue once more, as whoever the alarm calls does."""
+        """Deliver the failure queue once more, as the operator does after the alarm."""
         kept = self._kept
         self._kept = []
         for delivery in kept:
@@ -134,7 +133,7 @@ class IngestRuns:
 
     def _arrive(self, number: int, faults: InjectedFaults | None = None) -> None:
         delivery = self._direct.pop(number, None)
-        if delivery is not None:  # else it came sooner
+        if delivery is not None:  # otherwise it arrived before
             self._attempt(delivery, 0, faults or self._choose_faults(delivery))
 
     def _attempt(self, delivery: FilteredDelivery, retries: int, faults: InjectedFaults) -> None:
@@ -165,7 +164,7 @@ class IngestRuns:
         self._timeline.after(window_s, lambda: self._poll(shard))
 
     def _choose_faults(self, delivery: FilteredDelivery | None) -> InjectedFaults:
-        """What happens to the next invocation; with *delivery*, which comes straight."""
+        """Choose the faults of the next invocation; *delivery* comes directly."""
         if delivery is not None and id(delivery) in self._doomed:
             return InjectedFaults(killed_at=1)
         card = self._deck.deal()
@@ -191,7 +190,7 @@ class IngestRuns:
         )
 
     def _held_up(self) -> InjectedFaults:
-        """Before it stores, or between that and its look at the clock."""
+        """Delay the invocation before it stores, or between storing and its look at the clock."""
         if self._rng.random() < 0.5:
             return InjectedFaults(meets_at=("put_records", 1), meets=self._pause)
         return InjectedFaults(pause=self._pause)
@@ -208,7 +207,7 @@ class IngestRuns:
     def _judge(
         self, given: list[FilteredDelivery], seen: InvocationResult, faults: InjectedFaults
     ) -> None:
-        """Hold what ingest said against what it was given."""
+        """Compare the counts of ingest with its input."""
         cannot_read = sum(delivery.kind == UNREADABLE for delivery in given)
         if self.steps.count_failure(seen, faults):
             return

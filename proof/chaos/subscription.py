@@ -1,13 +1,14 @@
 """
-What a subscription filter makes of accepted events: deliveries, some of them odd, or of a stream.
+The deliveries that a subscription filter makes of accepted events, some of them invalid, or a
+stream.
 
-As CloudWatch Logs does: lines of one log stream each, compressed, every event with an id; and now
-and then a control message. Also what nobody should ever send: lines that are none, the stack's own
+As from CloudWatch Logs: lines of one log stream each, compressed, every event with an ID; and
+sometimes a control message. Also invalid input: lines that are not lines of ours, the stack's own
 log groups, bytes that cannot be unpacked.
 
-A shard of a stream of deliveries is read as Lambda's poller does: in order; a batch that failed in
-part goes on from the first record that was named, and what is left is tried again until its first
-record is given up: nothing behind it moves meanwhile.
+A shard of a stream is read as by Lambda's poller: in order; a batch that failed in part continues
+from the first named record, and the rest is retried until its first record is given up: nothing
+after it moves meanwhile.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
-MAX_DELIVERED_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
+MAX_DELIVERED_EVENTS = 40  # in one delivery; CloudWatch Logs documents no limit
 MAX_STREAM_BATCH = 8
-PUT_ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
+PUT_ATTEMPTS = 20  # 101 in the template: an unreadable record costs as many invocations
 FORGED_MESSAGE = "nobody-sent-this"  # a cluster that must never get a rollup
 
 LINES = "lines"
@@ -63,18 +64,18 @@ GARBAGE_LINES = (
 @dataclass(frozen=True)
 class FilteredDelivery:
     """
-    What arrives at once.
+    One delivery.
 
     Attributes:
         kind: `LINES`, or one of `ODD`.
 
         stream: The log stream.
 
-        events: What is in it, lines that are none left out.
+        events: Its events, without invalid lines.
 
-        payload: All of it, as it is sent.
+        payload: The whole delivery as it is sent.
 
-        rejected: Lines in it that ingest has to count as rejected.
+        rejected: Its lines that ingest has to count as rejected.
     """
 
     kind: str
@@ -85,7 +86,7 @@ class FilteredDelivery:
 
 
 class SubscriptionFilter:
-    """The filter."""
+    """The subscription filter."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -93,7 +94,7 @@ class SubscriptionFilter:
         self._garbage = itertools.cycle(GARBAGE_LINES)
 
     def deliveries(self, records: Iterable[MinuteRecord]) -> list[FilteredDelivery]:
-        """Cut what was accepted into deliveries of lines, in order."""
+        """Cut accepted records into deliveries of lines, in order."""
         streams: dict[str, list[LogLine]] = defaultdict(list)
         for record in records:
             streams[record.instance_id].append(LogLine(next(self._ids), message(record)))
@@ -102,7 +103,7 @@ class SubscriptionFilter:
         ]
 
     def cut(self, stream: str, events: Sequence[LogLine]) -> list[FilteredDelivery]:
-        """Cut *events* of one stream anyhow."""
+        """Cut *events* of one stream at random places."""
         deliveries = []
         left = list(events)
         while left:
@@ -112,14 +113,14 @@ class SubscriptionFilter:
         return deliveries
 
     def with_garbage(self, delivery: FilteredDelivery) -> FilteredDelivery:
-        """The same *delivery* with a line or two in it that are none."""
+        """Return the same *delivery* with one or two invalid lines."""
         return self._lines(delivery.stream, delivery.events, self._rng.randint(1, 2))
 
     def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
-        """A delivery of *kind* beside one *like* any other."""
+        """Return a delivery of *kind* similar to *like*."""
         forged = [LogLine(next(self._ids), _forged(event)) for event in like.events]
         if kind == CONTROL:
-            # With lines that would count: it is by its type that it must be left alone.
+            # With valid lines: it must be ignored because of its type.
             packed = payload(*forged, log_group="", log_stream="", kind="CONTROL_MESSAGE")
             return FilteredDelivery(kind, "", (), packed)
         if kind == OWN_GROUP:
@@ -144,10 +145,10 @@ class SubscriptionFilter:
 
 class Shard:
     """
-    Deliveries that wait in order.
+    Waiting deliveries in order.
 
     Attributes:
-        given_up: Deliveries that no attempt is left for.
+        given_up: Deliveries without another attempt.
     """
 
     def __init__(self, rng: random.Random, functions: Functions) -> None:
@@ -158,23 +159,23 @@ class Shard:
         self._work: tuple[list[FilteredDelivery], int] | None = None
 
     def put_delivery(self, delivery: FilteredDelivery) -> None:
-        """Put *delivery* behind the others."""
+        """Add *delivery* after the others."""
         self._queue.append(delivery)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits."""
+        """Return True if no delivery waits."""
         return not self._queue and self._work is None
 
     @property
     def is_failing(self) -> bool:
-        """Whether what was tried is to be tried again."""
+        """Return True if the last attempt must be repeated."""
         return self._work is not None
 
     def poll(
         self, faults: InjectedFaults
     ) -> tuple[list[FilteredDelivery], InvocationResult] | None:
-        """One invocation, if anything waits: what it was given and what became of it."""
+        """Invoke once if a delivery waits. Return the input and the result."""
         if self._work is None and self._queue:
             count = min(
                 len(self._queue), self._rng.randint(MAX_STREAM_BATCH // 2, MAX_STREAM_BATCH)
@@ -182,7 +183,7 @@ class Shard:
             self._work = [self._queue.popleft() for _ in range(count)], 1
         if self._work is None:
             return None
-        # While it runs another poll of this shard must find nothing: it is put back below.
+        # While it runs, another poll of this shard must find nothing: it is put back below.
         (records, attempt) = self._work
         self._work = None
         seen = self._functions.ingest(batch(*(record.payload for record in records)), faults)
@@ -201,7 +202,7 @@ def _forged(event: LogLine) -> str:
 
 
 def _taken(seen: InvocationResult, count: int) -> int:
-    """How many of a batch of *count* need not be brought again."""
+    """Return how many of a batch of *count* do not have to be delivered again."""
     if seen.ended != DONE:
         return 0
     failed = [failure["itemIdentifier"] for failure in seen.answer["batchItemFailures"]]

@@ -1,7 +1,7 @@
 """
-Simulated time: what is going to happen, in order, and what happened.
+Simulated time: future events in order, and what happened.
 
-And chances from a seed, of which every one comes up: packs of cards, dealt to the last.
+It also has chances from a seed that all come up: decks of cards, dealt to the last.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ NEAR = 20
 
 class Timeline:
     """
-    Events to come, and a clock that goes from one to the next.
+    Future events, and a clock that moves from one to the next.
 
     Attributes:
         now_s: Seconds since the epoch.
 
-        happened: How often each trouble happened, by its name.
+        happened: The number of times that each trouble happened, by its name.
 
-        complaints: What was found wrong on the way.
+        complaints: Problems that were found on the way.
     """
 
     def __init__(self) -> None:
@@ -44,26 +44,26 @@ class Timeline:
         self._held_up: list[str] = []
 
     def at(self, at_s: float, event: Callable[[], None]) -> None:
-        """Let *event* happen at *at_s*, or now if that is over."""
+        """Schedule *event* at *at_s*, or now if that has passed."""
         heapq.heappush(self._events, (at_s, next(self._order), event))
 
     def after(self, delay_s: float, event: Callable[[], None]) -> None:
-        """Let *event* happen in *delay_s* seconds."""
+        """Schedule *event* in *delay_s* seconds."""
         self.at(self.now_s + delay_s, event)
 
     def pass_until(self, now_s: float) -> None:
-        """Let everything happen that is due by *now_s*."""
+        """Run all events that are due by *now_s*."""
         while self._events and self._events[0][0] <= now_s:
             at_s, _, event = heapq.heappop(self._events)
-            self.now_s = max(self.now_s, at_s)  # it may be later already: something was held up
+            self.now_s = max(self.now_s, at_s)  # it may be later already: something was delayed
             event()
         self.now_s = max(self.now_s, now_s)
 
     def hold_up(self, what: str, seconds: float, *, within: tuple[str, ...] = ()) -> bool:
         """
-        Hold up *what* is going on while everything else goes on.
+        Delay *what* while everything else continues.
 
-        Returns whether it was: not while anything is held up that it may not be *within*.
+        Return True if it was delayed: not while something is delayed that it may not be *within*.
         """
         if not set(self._held_up) <= set(within):
             return False
@@ -73,12 +73,12 @@ class Timeline:
         return True
 
     def complain(self, what: str) -> None:
-        """Note *what* is wrong now."""
+        """Note a problem at the present time."""
         self.complaints.append(f"{iso(1000 * self.now_s)}, {what}")
 
 
 class Deck:
-    """Cards in an order of chance, shuffled again when all were dealt."""
+    """Cards in random order, shuffled again after all were dealt."""
 
     def __init__(self, rng: random.Random, cards: Mapping[Any, int]) -> None:
         self._rng = rng
@@ -86,7 +86,7 @@ class Deck:
         self._left: list[Any] = []
 
     def deal(self) -> Any:
-        """The next card."""
+        """Return the next card."""
         if not self._left:
             self._left = list(self._cards)
             self._rng.shuffle(self._left)
@@ -95,13 +95,13 @@ class Deck:
 
 class Steps:
     """
-    The steps at which a function is yet to be killed, before and after their effect.
+    The steps at which a function must still be killed, before and after their effect.
 
-    By kind of call, in their order, and by number, up to the most steps that an
-    undisturbed invocation took.
+    They are ordered by kind of call, and by number, up to the most steps of an undisturbed
+    invocation.
 
     Attributes:
-        kinds: What is to happen, by the names under which it is counted.
+        kinds: The planned troubles, by the names under which they are counted.
     """
 
     def __init__(
@@ -118,13 +118,13 @@ class Steps:
         self.kinds.append(f"{function}: the table refused")
 
     def count_steps(self, steps: int) -> None:
-        """An undisturbed invocation took so many *steps*."""
+        """Note that an undisturbed invocation took *steps* steps."""
         if steps > self.most:
             self.most = steps
             self.numbers = [(at, after) for at in range(1, steps + 1) for after in (False, True)]
 
     def count_failure(self, result: InvocationResult, faults: InjectedFaults) -> bool:
-        """Count an invocation that was killed or that the table refused; False for another."""
+        """Count an invocation that was killed or refused by the table; return False for another."""
         if result.ended == KILLED:
             name = result.calls[-1]
             number = len(result.calls)
@@ -136,21 +136,21 @@ class Steps:
         return is_refused
 
     def next_call(self) -> tuple[str, bool] | None:
-        """A kind of call that is yet to be the last one of an invocation."""
+        """Return a kind of call at which no invocation has ended yet."""
         return next((call for call in self._calls if call not in self._hit), None)
 
     def next_number(self) -> tuple[int, bool] | None:
         """
-        A number that is yet to be that of the last step; the lower ones sooner.
+        Return a number of a step at which no invocation has ended yet; lower numbers sooner.
 
-        A run that is killed leaves its work to the next, one that ends leaves none.
+        A killed run leaves its work to the next, a complete run leaves none.
         """
         left = [number for number in self.numbers if number not in self._hit]
         return self._rng.choice(left[:NEAR]) if left else None
 
     @property
     def numbers_hit(self) -> int:
-        """How many of the numbers were that of the last step."""
+        """Return how many of the numbers were reached."""
         return sum(number in self._hit for number in self.numbers)
 
     def _kind(self, name: str, after: bool) -> str:  # noqa: FBT001  # of one pair

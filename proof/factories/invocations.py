@@ -1,4 +1,4 @@
-"""What a handler is given, as AWS makes it."""
+"""The input of a handler, as AWS makes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLE_STREAM = "i-0aaaaaaaaaaaaaaa1"
 
 @dataclass
 class Context(LambdaContext):
-    """What Powertools and close read of Lambda's context object."""
+    """The parts of Lambda's context object that Powertools and close read."""
 
     function_name: str = "function"
     memory_limit_in_mb: int = 256
@@ -27,7 +27,7 @@ class Context(LambdaContext):
     aws_request_id: str = "5a2d2f6e-0000-0000-0000-000000000000"
     remaining_s: float = 55.0
 
-    # a number of its own, which a static method cannot have
+    # a number per object, which a static method cannot have
     def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
         return int(self.remaining_s * 1000)
 
@@ -38,7 +38,7 @@ def payload(
     log_stream: str = SAMPLE_STREAM,
     kind: str = "DATA_MESSAGE",
 ) -> bytes:
-    """What CloudWatch Logs delivers, compressed, to a function or a stream."""
+    """Return a compressed delivery of CloudWatch Logs, for a function or a stream."""
     delivered = {
         "messageType": kind,
         "owner": "123456789012",
@@ -54,17 +54,17 @@ def payload(
 
 
 def delivery(*log_lines: LogLine, **members: Any) -> Document:
-    """A subscription event as CloudWatch Logs makes it."""
+    """Return a subscription event as CloudWatch Logs makes it."""
     return direct(payload(*log_lines, **members))
 
 
 def direct(data: bytes) -> Document:
-    """The event that CloudWatch Logs invokes a function with, of a payload."""
+    """Return the event with which CloudWatch Logs invokes a function."""
     return {"awslogs": {"data": base64.b64encode(data).decode()}}
 
 
 def batch(*payloads: bytes) -> Document:
-    """A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1..."""
+    """Return a batch of Kinesis records as Lambda makes it, with sequence numbers n-0, n-1..."""
     return {
         "Records": [
             {

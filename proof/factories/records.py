@@ -1,4 +1,4 @@
-"""Minute records for the tests, and the log lines that carry them."""
+"""Minute records for tests, and their log lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATER_BOOT = "019a00000001aaaaaaaa"
 
 
 def record(**changes: Any) -> MinuteRecord:
-    """A whole minute of a trn1.2xlarge: one core busy, one attached idle for 20 minutes."""
+    """Return a whole minute of a trn1.2xlarge: one core busy, one attached idle for 20 minutes."""
     made = MinuteRecord(
         cluster="training",
         instance_id="i-0aaaaaaaaaaaaaaa1",
@@ -51,12 +51,12 @@ def record(**changes: Any) -> MinuteRecord:
 
 
 def significant(amount: float) -> float:
-    """With as many digits as a line has of an amount."""
+    """Return *amount* with the digits of an amount in a line."""
     return float(f"{amount:.6g}")
 
 
 def full_record(cores: int, seed: int) -> MinuteRecord:
-    """Every member present, every number random: the worst a compressor gets."""
+    """Return a record with every member and random numbers: the worst case for a compressor."""
     draw = random.Random(seed)
     state = "".join(draw.choice("bau") for _ in range(cores))
     return MinuteRecord(
@@ -94,14 +94,14 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
 
 
 def _reading(draw: random.Random, unit: str) -> float:
-    """As long as one usually is; faults of the hardware, and other counts, are few."""
+    """Return a reading of usual length; hardware faults and other counts are few."""
     if unit == "Bytes":
         return draw.getrandbits(39)
     return draw.randrange(10) if unit == "Count" else round(draw.uniform(0, 100), 2)
 
 
 def some_holders(cores: int, seed: int) -> tuple[Holder, ...]:
-    """As many holders as a line names, their cores scattered and their names long and random."""
+    """Return as many holders as a line names, with scattered cores and long, random names."""
     draw = random.Random(seed)
     return tuple(
         Holder(
@@ -115,11 +115,11 @@ def some_holders(cores: int, seed: int) -> tuple[Holder, ...]:
 
 
 def message(made: MinuteRecord) -> str:
-    """The log line an emitter writes for the record."""
+    """Return the log line that an emitter writes for the record."""
     metadata = {"Timestamp": made.minute_ms, "CloudWatchMetrics": []}
     return encode({"_aws": metadata, **made.members()})
 
 
 def lines(*made: MinuteRecord) -> list[LogLine]:
-    """The records as one delivery of CloudWatch Logs."""
+    """Return the records as one delivery of CloudWatch Logs."""
     return [LogLine(f"event-{index}", message(record)) for index, record in enumerate(made)]

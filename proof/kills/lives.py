@@ -1,6 +1,4 @@
-"""
-One emitter after the other on one spool, each ended, and what is known of each from outside.
-"""
+"""One emitter after another on one spool, each ended, and outside evidence about each."""
 
 from __future__ import annotations
 
@@ -28,13 +26,13 @@ if TYPE_CHECKING:
 
 
 CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
-PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
-REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
-LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
+PIPE_BYTES = 1 << 16  # the capacity of a Linux pipe, and the most that one read takes
+REPORT_BYTES = 34_000  # the shortest report of the simulated monitor
+LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and everything it starts
 
 
 def processes_of(truth: Path) -> list[int]:
-    """Processes that are marked by *truth*."""
+    """Return the processes marked by *truth*."""
     mark = f"{LIFE}={truth}".encode()
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -50,44 +48,44 @@ class Life:
     A process and its end.
 
     Attributes:
-        truth: Where the monitor notes each report that it has written; of no other life.
+        truth: The file in which the monitor notes each written report; of no other life.
     """
 
     truth: Path
     process: subprocess.Popen[bytes]
 
     def kill(self) -> None:
-        """End it as the kernel's out-of-memory killer would."""
+        """Kill it as the kernel's out-of-memory killer would."""
         assert self.process.poll() is None, self.last_words()
         self.process.send_signal(signal.SIGKILL)
         assert -signal.SIGKILL == self.process.wait(HUNG_AFTER_S), self.last_words()
 
     def stop(self) -> int:
-        """End it as systemd would; its exit code."""
+        """Stop it as systemd would. Return its exit code."""
         self.process.terminate()
         return self.process.wait(HUNG_AFTER_S)
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is over, by itself or not."""
+        """Return True if it has ended, by itself or not."""
         return self.process.poll() is not None
 
     def last_words(self) -> str:
-        """What it printed on standard error."""
+        """Return its standard error."""
         return self.truth.with_suffix(".said").read_text("utf-8", "replace")
 
     def leaves_no_orphan(self) -> None:
-        """Wait until all that it started is gone; fail if it stays."""
+        """Wait until all processes that it started are gone; fail if one stays."""
         wait_until(lambda: not processes_of(self.truth))
 
     def end_orphans(self) -> None:
-        """Kill what it started and is still there."""
+        """Kill the remaining processes that it started."""
         for pid in processes_of(self.truth):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def reports(self) -> list[int]:
-        """When its monitor had written each report, ms since the epoch."""
+        """Return when its monitor had written each report, ms since the epoch."""
         if not self.truth.exists():
             return []
         *lines, _cut = self.truth.read_bytes().split(b"\n")
@@ -95,11 +93,11 @@ class Life:
 
     def minutes_surely_closed(self) -> set[int]:
         """
-        Minutes with a report that were closed before it ended, however slow the machine was.
+        Return minutes with a report that were closed before it ended, however slow the machine was.
 
-        What the monitor began to write after a minute can only have been read
-        after it. Once it has written as much as a pipe holds and a read takes,
-        the emitter has come back for another read, and closed the minute before.
+        The monitor's reports after a minute can only have been read after it. Once the monitor has
+        written as much as a pipe holds and a read takes, the emitter has started another read, and
+        closed the minute before.
         """
         reports = self.reports()
         sure_after = 2 * PIPE_BYTES // REPORT_BYTES + 1
@@ -114,10 +112,10 @@ class Life:
 @dataclass
 class Lives:
     """
-    What all lives share: a folder, a spool, a clock, a service.
+    The common parts of all lives: a folder, a spool, a clock, a service.
 
     Attributes:
-        variables: Of every life, beside what the simulation needs.
+        variables: Variables of every life, in addition to those of the simulation.
     """
 
     folder: Path
@@ -160,14 +158,14 @@ class Lives:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Whatever the test came to, nothing goes on living."""
+        """Stop every process, whatever the result of the test."""
         if self._last is not None:
             self._last.process.kill()
             self._last.process.wait()
             self._last.end_orphans()
 
     def changed_at(self) -> tuple[int, ...]:
-        """When each file of the spool was last written to, ns."""
+        """Return when each file of the spool was last written, ns."""
         times_ns = []
         for path in self._files():
             with contextlib.suppress(FileNotFoundError):
@@ -175,9 +173,7 @@ class Lives:
         return tuple(times_ns)
 
     def kept(self) -> Kept:
-        """
-        What the spool has on disk, read from a copy: the next life must find what the last left.
-        """
+        """Return the spool's content from a copy: the next life must find it unchanged."""
         with tempfile.TemporaryDirectory(dir=self.folder) as copy:
             for path in self._files():
                 shutil.copy(path, copy)
@@ -208,14 +204,14 @@ class Lives:
 @dataclass(frozen=True)
 class Kept:
     """
-    What a spool knows.
+    The content of a spool.
 
     Attributes:
         produced: Records of each boot that it remembers.
 
-        waiting: Records that were not yet delivered.
+        waiting: Undelivered records.
 
-        dropped: Records that were given up.
+        dropped: Dropped records.
     """
 
     produced: Mapping[str, int]

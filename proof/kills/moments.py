@@ -1,4 +1,4 @@
-"""The moments at which an emitter is killed. Each waits for what must have happened first."""
+"""The moments at which an emitter is killed. Each waits for its condition."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from proof.logs.logs_service import LogsService
 
 ENOUGH_REPORTS = 15
-MOST_PASSING = 2  # of the calls of one life, before one is held
+MOST_PASSING = 2  # calls of one life that pass before one is held
 
 
 class Moments:
     """
-    Of the lives of one emitter that sends to one service.
+    The moments of an emitter's lives, which send to one service.
 
     Attributes:
-        unanswered: Kills after a call's events were taken and before its answer.
+        unanswered: Kills after a call's events were stored and before its answer.
     """
 
     def __init__(
@@ -38,25 +38,25 @@ class Moments:
         self._speed = speed
 
     def starting(self, life: Life) -> None:
-        """Before anything is sure to have happened."""
+        """Kill before anything is certain to have happened."""
         time.sleep(self._rng.uniform(0.0, 0.8))
         life.kill()
 
     def anywhere(self, life: Life) -> None:
-        """While reports come in."""
+        """Kill while reports come in."""
         self._wait_for_reports(life, self._rng.randint(1, 70))
         time.sleep(self._rng.uniform(0.0, 0.1))
         life.kill()
 
     def closing(self, life: Life) -> None:
-        """Around the end of a minute."""
+        """Kill around the end of a minute."""
         self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
         left_s = 60.0 - self._lives.clock() % 60.0 + self._rng.uniform(-1.0, 5.0)
         time.sleep(max(0.0, left_s / self._speed))
         life.kill()
 
     def writing(self, life: Life) -> None:
-        """In the middle of a commit: at the first byte that changes in the spool, or just after."""
+        """Kill during a commit: at the first byte that changes in the spool, or just after."""
         self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
         before = self._lives.changed_at()
         wait_s = self._rng.choice([0.0, self._rng.uniform(0.0, 0.002)])
@@ -68,12 +68,12 @@ class Moments:
         life.kill()
 
     def sending(self, life: Life) -> None:
-        """When a call has come to the service, and nothing of it was taken yet."""
+        """Kill when a call has reached the service and no event was stored yet."""
         with self._held("before_taking"):
             life.kill()
 
     def answering(self, life: Life) -> None:
-        """When the events were taken and the answer has not left."""
+        """Kill when the events were stored and the answer was not sent."""
         with self._held("before_answering"):
             life.kill()
         self.unanswered += 1
@@ -83,7 +83,7 @@ class Moments:
 
     @contextlib.contextmanager
     def _held(self, moment: str) -> Iterator[None]:
-        """A call, the first after some others, is held at *moment* while the block lasts."""
+        """Hold a call, the first after some others, at *moment* during the block."""
         passing = self._rng.randint(0, MOST_PASSING)
         reached = threading.Event()
         go_on = threading.Event()

@@ -1,9 +1,8 @@
 """
-A CloudWatch Logs on 127.0.0.1 that real boto3 talks to, and that fails on command.
+A CloudWatch Logs on 127.0.0.1 for real boto3, which fails on command.
 
-The SDK finds it by AWS_ENDPOINT_URL_CLOUDWATCH_LOGS. What it takes and refuses
-is `rules`, who may ask is `wire`, what may happen on the way is `faults`
-and `connection`.
+The SDK finds it by AWS_ENDPOINT_URL_CLOUDWATCH_LOGS. `rules` has its limits, `wire` the
+authentication, `faults` and `connection` the failures.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class ServiceCall:
     """
-    One request, and what became of it.
+    One request and its result.
 
     Attributes:
         what: A fault, an error's name, or the operation if it was done and answered.
 
-        status: HTTP; None when nothing was said.
+        status: The HTTP status; None without an answer.
 
-        region: The signature is for; empty when nobody looked.
+        region: The Region of the signature; empty if it was not checked.
     """
 
     operation: str
@@ -49,36 +48,36 @@ class ServiceCall:
 
 class LogsService:
     """
-    The service, or one door to it. Used as a context; stops when the context ends.
+    The service, or one port of it. A context manager; it stops when the context ends.
 
-    Several doors, each with a port and troubles of its own, may lead to the same *rules*.
+    Several ports, each with its own faults, may share the same *rules*.
 
     Attributes:
-        rules: What it keeps.
+        rules: The rules and the stored events.
 
-        clock: Its time of day as its answers tell it, seconds since the epoch.
+        clock: Its time of day in its answers, seconds since the epoch.
 
-        next_faults: What happens to the next calls of an operation, by its name, one each,
-            first come first; an error may be one of them.
+        next_faults: Faults of the next calls of an operation, by its name, one each, in order; an
+            error may be one of them.
 
-        always: What happens to every other call of an operation, by its name.
+        always: The fault of every other call of an operation, by its name.
 
-        wires: How requests are written; the first that a request is of counts.
+        wires: Protocols; the first that fits a request counts.
 
         allow: Called with operation and request before anything is done; may refuse.
 
-        chances: Of each fault for any other PutLogEvents, from 0 to 1.
+        chances: Probability of each fault for any other PutLogEvents, from 0 to 1.
 
         keys: Secrets by access key; None for a key that has expired.
 
-        signing_clock: What the moment of a signature is compared with: the machine's own
-            time, by which the SDK signs, also where a test sets the time of day.
+        signing_clock: The clock for signatures: the machine's own time, by which the SDK signs,
+            even if a test sets the time of day.
 
-        before_taking: Called by each PutLogEvents before anything is decided.
+        before_taking: Called by each PutLogEvents before any decision.
 
-        before_answering: Called when its events were taken, before anything is answered.
+        before_answering: Called after its events were stored, before the answer.
 
-        calls: Every one of them, in order.
+        calls: All calls, in order.
     """
 
     def __init__(
@@ -103,13 +102,13 @@ class LogsService:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Its address."""
         host, port = self._port.server_address[:2]
         return f"http://{host!s}:{port}"
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a process needs in its environment to talk to this service and no other."""
+        """The environment of a process that talks to this service and no other."""
         return {
             "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": self.url,
             "AWS_ACCESS_KEY_ID": "testing",
@@ -119,22 +118,22 @@ class LogsService:
 
     @property
     def operations(self) -> list[str]:
-        """What was asked of it, in order."""
+        """The called operations, in order."""
         return [call.operation for call in self.calls]
 
     @property
     def is_there(self) -> bool:
-        """Whether it takes connections."""
+        """True if it accepts connections."""
         return self._thread is not None
 
     def vanish(self) -> None:
-        """Be gone: connections break, new ones are refused."""
+        """Disappear: connections break, new ones are refused."""
         self._stop()
         address = self._port.server_address
-        self._port = Port(address, self._reply)  # holds the port, and does not listen
+        self._port = Port(address, self._reply)  # holds the port without listening
 
     def come_back(self) -> None:
-        """Be there again, at the same address."""
+        """Return at the same address."""
         self._port.server_activate()
         port = self._port
         self._thread = threading.Thread(target=lambda: port.serve_forever(0.01), daemon=True)
@@ -156,7 +155,7 @@ class LogsService:
         self._port.hang_up()
 
     def _next_fault(self, operation: str) -> Fault | None:
-        """What happens to a call; None is nothing."""
+        """Return the fault of a call; None for none."""
         with self._choice:
             if self.next_faults[operation]:
                 return fault_of(self.next_faults[operation].pop(0))
@@ -171,7 +170,7 @@ class LogsService:
         return None
 
     def _reply(self, headers: Mapping[str, str], body: bytes) -> Response:
-        """Do what was asked, or not, and say so, or not."""
+        """Answer a request, with its fault if there is one."""
         at_s = self.clock()
         wire = next(wire for wire in self.wires if wire.is_of(headers))
         operation, document = wire.request_of(headers, body)
@@ -194,7 +193,7 @@ class LogsService:
             if fault is not None and fault.answer is not None:
                 answer = fault.answer
         except ServiceError as error:
-            # Refused, and that is the answer; but what is lost on the way is lost.
+            # Refused, and that is the answer; a response lost on the way stays lost.
             answer = error
             what = what if fault and not is_said else error.code
         if isinstance(answer, ProxyPage):
@@ -216,4 +215,4 @@ class LogsService:
 
 
 def _nothing(*_whatever: object) -> None:
-    """What is called when nobody wants to know."""
+    """Do nothing."""

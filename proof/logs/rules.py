@@ -1,13 +1,11 @@
 """
-CloudWatch Logs as far as the emitter asks it anything: what it takes, refuses and keeps.
+The rules of CloudWatch Logs for the emitter's calls: limits, refusals and storage.
 
-What readers ask is answered by others on the same events: `proof.account`.
-
-The rules are those of
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
-and CreateLogStream beside it; lengths and patterns are those of the service's model, and a
-refusal has the service's words, with every broken constraint in one answer. No network, and
-no code of the emitter's: a limit that both had wrong would be right.
+`proof.account` answers readers from the same events. The rules are those of
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html and of
+CreateLogStream; lengths and patterns are those of the service's model, and a refusal has the
+service's words, with every broken constraint in one answer. No network, and no code of the emitter:
+a limit that is wrong in both would look right.
 """
 
 from __future__ import annotations
@@ -34,11 +32,11 @@ STREAM_PATTERN = r"[^:*]*"
 _TERM = re.compile(r'\s*([?-]?)(?:"([^"\\]*)"|(\w+))')
 
 INVALID_PARAMETER = "InvalidParameterException"
-NOT_PLAYED = "NotPlayed"  # AWS would answer it, the service of the tests does not; HTTP 501
+NOT_PLAYED = "NotPlayed"  # AWS would answer it, this service does not; HTTP 501
 
 
 class ServiceError(Exception):
-    """An answer that is an error: its name, the service's words, the HTTP status."""
+    """An error answer: its name, the service's message, the HTTP status."""
 
     def __init__(self, code: str, words: str, status: int = 400) -> None:
         super().__init__(code, words, status)
@@ -49,7 +47,7 @@ class ServiceError(Exception):
 
 def checked(document: Document) -> tuple[str, str, list[tuple[int, str]]]:
     """
-    Group, stream and events of a request that writes: timestamps, ms since the epoch, and messages.
+    Return group, stream and events of a request that writes: timestamps (ms) and messages.
 
     Raises:
         ServiceError: With every constraint that the request breaks.
@@ -71,10 +69,10 @@ def checked(document: Document) -> tuple[str, str, list[tuple[int, str]]]:
 
 def matcher(pattern: str) -> Callable[[str], bool]:
     """
-    Whether a message matches a *pattern* of terms, as recorded (`tests/recorded`).
+    Return a function that matches messages with a *pattern* of terms, as in `tests/recorded`.
 
-    It has all plain terms, in any order, and no term with a minus; one of those with a
-    question mark is asked for only where every term has one.
+    A message must have all plain terms, in any order, and no term with a minus. One of the terms
+    with a question mark is required only if every term has one.
 
     Raises:
         ServiceError: If it cannot be, or is of a sort that is not played here.
@@ -150,10 +148,10 @@ POISONED = "Log event message is not valid"
 @dataclass(frozen=True)
 class Applied:
     """
-    One event that the service has taken, once for each time it did.
+    One event that the service has stored, once for each time.
 
     Attributes:
-        ingested_ms: When it was taken, by the service's clock.
+        ingested_ms: When it was stored, by the service's clock.
     """
 
     stream: str
@@ -166,20 +164,20 @@ class Applied:
 @dataclass
 class LogRules:
     """
-    Log groups with their streams, and everything that was ever put into them.
+    Log groups with their streams, and all events ever stored.
 
     Attributes:
-        clock: The service's own time of day, seconds since the epoch.
+        clock: The service's time of day, seconds since the epoch.
 
-        groups: Streams by group; a stream that is not here must be created.
+        groups: Streams by group; a missing stream must be created.
 
-        retention_ms: Of every group; None keeps events for ever.
+        retention_ms: Retention of every group; None keeps events forever.
 
-        poison: Messages with this text in them make their call invalid.
+        poison: A text that makes any call with it invalid.
 
-        applied: What was taken, copies included, in order.
+        applied: The stored events, copies included, in order.
 
-        operations: What answers an operation, by its name; whoever reads adds more.
+        operations: The functions that answer operations, by name; readers add more.
     """
 
     clock: Callable[[], float]
@@ -198,7 +196,7 @@ class LogRules:
 
     def call(self, operation: str, document: Document) -> Document:
         """
-        Do *operation*; its answer.
+        Do *operation* and return its answer.
 
         Raises:
             ServiceError: If it was against the rules; then nothing was done.
@@ -239,7 +237,7 @@ class LogRules:
         return {**answer, "rejectedLogEventsInfo": rejected} if rejected else answer
 
     def _by_age(self, times_ms: list[int]) -> tuple[dict[str, int], range]:
-        """Which places are not taken, as the answer says it, and which are."""
+        """Return the rejected places, in the form of the answer, and the accepted ones."""
         now_ms = round(self.clock() * 1000)
         old_end = _first(times_ms, now_ms - MAX_AGE_MS)
         expired_end = 0
@@ -271,7 +269,7 @@ def _check_sizes(sizes: list[int]) -> None:
 
 
 def _first(times_ms: list[int], from_ms: int) -> int:
-    """Place of the first of these sorted moments that is not before *from_ms*."""
+    """Return the place of the first of these sorted times that is not before *from_ms*."""
     return next((place for place, ms in enumerate(times_ms) if ms >= from_ms), len(times_ms))
 
 

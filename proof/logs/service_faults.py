@@ -1,7 +1,7 @@
 """
-What may happen to a call beside the service's own answer, and what is taken all the same.
+Faults of a call: the answer in place of the service's, and whether its events are stored.
 
-A fault goes by its name: it is counted by it, and a chance is given to it.
+A fault has a name, under which it is counted and given a probability.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 
 from proof.logs.rules import ServiceError
 
-# Nothing is taken, and the answer says so.
-THROTTLED = "throttled"  # as PutLogEvents does it: HTTP 400
+# Nothing is stored, and the answer shows it.
+THROTTLED = "throttled"  # as PutLogEvents does: HTTP 400
 UNAVAILABLE = "unavailable"
 INTERNAL = "internal"
 DENIED_FAULT = "denied"
-# Nothing is taken, and the answer looks as if it was.
-SIGN_IN = "sign in"  # a page of a proxy's, with HTTP 200
-# Nothing is taken, and nothing is said.
+# Nothing is stored, and the answer looks like a success.
+SIGN_IN = "sign in"  # a proxy's page, with HTTP 200
+# Nothing is stored, and there is no answer.
 RESET = "reset"
 UNHEARD = "unheard"  # until the client gives up
-# Taken, and the answer does not say so.
+# Stored, and the answer does not show it.
 ANSWER_LOST = "answer lost"  # by a reset
-GATEWAY_TIMEOUT = "gateway timeout"  # a page of a proxy's
+GATEWAY_TIMEOUT = "gateway timeout"  # a proxy's page
 NEVER_ANSWERED = "never answered"  # until the client gives up
 CUT = "cut"  # half of the answer, then the connection ends
-GARBLED = "garbled"  # half of the answer, as if it were all of it
+GARBLED = "garbled"  # half of the answer, as if it were complete
 
-# Names and words; a new error is made of them each time.
+# Names and messages; each error is made from them again.
 MISSING_TOKEN = ("MissingAuthenticationTokenException", "Missing Authentication Token")
 UNKNOWN_KEY = (
     "UnrecognizedClientException",
@@ -49,14 +49,14 @@ MISMATCH = (
 
 @dataclass(frozen=True)
 class ProxyPage:
-    """What a machine between client and service says."""
+    """The page of a machine between client and service."""
 
     status: int
     title: str
 
     @property
     def body(self) -> bytes:
-        """In HTML, for people."""
+        """Return the page as HTML."""
         return f"<html><body><h1>{self.status} {self.title}</h1></body></html>\r\n".encode()
 
 
@@ -66,11 +66,11 @@ class Fault:
     One way to fail.
 
     Attributes:
-        taken: Whether the service does what it was asked.
+        taken: True if the service does the operation.
 
-        answer: Comes instead of the service's; None leaves it.
+        answer: Replaces the service's answer; None keeps it.
 
-        is_said: Whether the answer reaches the client, at least in part.
+        is_said: True if the client gets at least a part of the answer.
     """
 
     name: str
@@ -97,5 +97,5 @@ _BY_NAME = {fault.name: fault for fault in _ALL_FAULTS}
 
 
 def fault_of(given: str | ServiceError) -> Fault:
-    """The fault of this name; an error is one too, that takes nothing and is answered."""
+    """Return the fault with this name; an error is a fault that stores nothing and is answered."""
     return _BY_NAME[given] if isinstance(given, str) else Fault(given.code, answer=given)

@@ -1,10 +1,10 @@
 """
-The loopback CloudWatch Logs on the wire: requests, signatures, connections, and how they break.
+The local CloudWatch Logs on the network: requests, signatures, connections, and how they break.
 
-JSON 1.1 is the one protocol of CloudWatch Logs: the operation is in a header, and the body of
-an error has its name in `__type`. Another service behind the same port has a wire of its own
-with the same three methods. Signatures are checked by botocore; an answer to a wrong one is
-what the JSON services say: HTTP 400 and the name of the exception.
+JSON 1.1 is the protocol of CloudWatch Logs: the operation is in a header, and the body of an error
+has its name in `__type`. Another service on the same port has its own protocol class with the same
+three methods. botocore checks signatures; the answer to an invalid one is that of the JSON
+services: HTTP 400 and the name of the exception.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ _AUTHORIZATION = re.compile(
 @dataclass(frozen=True)
 class JsonWire:
     """
-    The protocol of CloudWatch Logs, or of a service that differs in these words.
+    The protocol of CloudWatch Logs, or of a service that differs in these texts.
 
     Attributes:
-        signing_name: The service, as a signature names it.
+        signing_name: The service's name in a signature.
     """
 
     signing_name: str = "logs"
@@ -67,17 +67,17 @@ class JsonWire:
     target_prefix: str = "Logs_20140328."
 
     def is_of(self, headers: Mapping[str, str]) -> bool:
-        """Whether a request is written so, whole and not compressed."""
+        """Return True if a request has this form, complete and not compressed."""
         is_ours = headers.get("x-amz-target", "").startswith(self.target_prefix)
         is_json = headers.get("content-type") == self.content_type
         return is_ours and is_json and "content-encoding" not in headers
 
     def request_of(self, headers: Mapping[str, str], body: bytes) -> tuple[str, Document]:
-        """What is asked for, and its members."""
+        """Return the operation of a request, and its members."""
         return headers["x-amz-target"].removeprefix(self.target_prefix), json.loads(body)
 
     def written(self, answer: Document | ServiceError) -> tuple[int, str, bytes]:
-        """Status, content type and body of an answer."""
+        """Return status, content type and body of an answer."""
         if isinstance(answer, ServiceError):
             error = {"__type": answer.code, "message": answer.words}
             return answer.status, self.content_type, json.dumps(error).encode()
@@ -92,11 +92,10 @@ def region_signed_for(
     service: str,
 ) -> str:
     """
-    Check a POST to `/`; the region that its signature is for.
+    Check the signature of a POST to `/`. Return its Region.
 
-    *headers* are named in small letters; *keys* are secrets by access key, None
-    for one that has expired; *now_s* is the service's time, s since the epoch;
-    *service* is the name that a signature for it has.
+    *headers* have names in small letters; *keys* are secrets by access key, None for an expired
+    one; *now_s* is the service's time, s since the epoch; *service* is its name in a signature.
 
     Raises:
         ServiceError: If it was not signed by one of *keys*, now, and as it came.
@@ -125,16 +124,16 @@ def region_signed_for(
     return found["region"]
 
 
-_RESET_AT_CLOSE = struct.pack("ii", 1, 0)  # linger for no time
+_RESET_AT_CLOSE = struct.pack("ii", 1, 0)  # close without lingering
 
 
 @dataclass(frozen=True)
 class Response:
     """
-    What goes back, or would.
+    The answer, or the planned answer.
 
     Attributes:
-        fault: What becomes of it on the way; None lets it through.
+        fault: Its fault on the way; None for none.
 
         at_s: When, by the service's clock, seconds since the epoch.
     """
@@ -148,7 +147,7 @@ class Response:
 
 
 class Port(ThreadingHTTPServer):
-    """A port that is held from the start and listens when told to."""
+    """A port that is reserved from the start and listens on command."""
 
     daemon_threads = True
     block_on_close = False
@@ -170,7 +169,7 @@ class Port(ThreadingHTTPServer):
         self._connections.discard(request)
         if request in self.reset:
             self.reset.discard(request)
-            self.close_request(request)  # an orderly end first would be an answer of its own
+            self.close_request(request)  # an orderly end would itself be an answer
         else:
             super().shutdown_request(request)
 
@@ -178,23 +177,23 @@ class Port(ThreadingHTTPServer):
         """Break every connection."""
         for connection in list(self._connections):
             self.reset_at_close(connection)
-            with contextlib.suppress(OSError):  # it is gone already
-                connection.shutdown(socket.SHUT_RDWR)  # whoever reads it wakes up
+            with contextlib.suppress(OSError):  # already gone
+                connection.shutdown(socket.SHUT_RDWR)  # wakes a reader
 
     def reset_at_close(self, connection: socket.socket) -> None:
-        """Let a connection end with a reset, as a machine in between ends it."""
+        """Make a connection end with a reset, as a machine between the two would."""
         self.reset.add(connection)
-        with contextlib.suppress(OSError):  # it is gone already
+        with contextlib.suppress(OSError):  # already gone
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed in the middle of a call is why this service exists."""
+        """Ignore errors: clients that are killed during a call are the purpose of this service."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
 
 class Connection(BaseHTTPRequestHandler):
-    """One connection of a client's."""
+    """One connection of a client."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # headers and body in one packet: a second one would wait 40 ms for an ACK
@@ -238,7 +237,7 @@ class Connection(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *_arguments: object) -> None:
-        """Nobody reads it."""
+        """Log nothing."""
 
 
 def _half(body: bytes) -> bytes:
