@@ -204,7 +204,7 @@ def line_size(cores: int) -> Figure:
             ),
             seq,
             health=_HEALTH_COUNTS,
-        )  # fmt: skip
+        )
     if record is None or len(record.core_state) != cores:
         msg = f"a minute of {cores} cores was expected"
         raise RuntimeError(msg)

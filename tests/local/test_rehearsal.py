@@ -146,7 +146,7 @@ def truth_line(instance, at_s):
         "percents": [50.0, 50.0],
         "held": [True, True],
         "executions": {**dict.fromkeys(EXECUTION_ENDINGS, 0), "completed": 5},
-    }  # fmt: skip
+    }
     return f"{json.dumps(line)}\n"
 
 

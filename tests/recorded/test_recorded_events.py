@@ -101,7 +101,8 @@ def test_a_subject_begins_as_the_recorded_one(row, event):
     assert {"AlarmName", "NewStateValue", "NewStateReason"} <= set(row["members"])
 
 
-NUMBER, RUN = "987654321098", "neuron-accept-0123456789"
+NUMBER = "987654321098"
+RUN = "neuron-accept-0123456789"
 CALLER_ARN = f"arn:aws:sts::{NUMBER}:assumed-role/PaulaAdmin/paula"
 
 

@@ -30,9 +30,19 @@ INSTANCES = (("x", 2), ("x", 4), ("x", 4), ("y", 32))
 def rows_of(hour, instance_id, cluster, cores, *, price, state):
     """The rows of an instance of so many cores in one hour, for *price* billionths a core."""
     if state == "part":
-        return list(map(part_of_hour, rows_of(
-            hour, instance_id, cluster, cores, price=price, state="idle",
-        )))  # fmt: skip
+        return list(
+            map(
+                part_of_hour,
+                rows_of(
+                    hour,
+                    instance_id,
+                    cluster,
+                    cores,
+                    price=price,
+                    state="idle",
+                ),
+            )
+        )
 
     def row(owner, part, **changes):
         time = cores * MICROS * part // 2

@@ -259,7 +259,8 @@ def test_the_event_of_the_page_is_one_that_explain_takes():
     block = between_markers("event").search(NOTIFICATIONS_PAGE.read_text(encoding="utf-8"))[0]
     transition = read_transition(json.loads(block.strip("`json\n")))
     assert ALARMS["IdleCores"] == find_subject(transition.metrics)
-    assert ("training", "ALARM") == (transition.cluster, transition.state)
+    assert "training" == transition.cluster
+    assert "ALARM" == transition.state
     assert notification.is_news(transition)
 
 
