@@ -1,4 +1,4 @@
-"""Small documents that are extracted, and those at the boundary of each rule."""
+"""EMF documents: a small valid document, and the documents on both sides of each rule's limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOO_MUCH = math.nextafter(LIMIT, math.inf)
 
 
 def document(**root):
-    """A small document that is extracted; *root* replaces members, None takes one out."""
+    """Return a small valid document. *root* replaces members; None removes a member."""
     whole = {
         "_aws": {
             "Timestamp": WIRE_MINUTE_MS,
@@ -37,51 +37,51 @@ def document(**root):
 
 
 def directive(**changes):
-    """The same document with members of its directive replaced; None takes one out."""
+    """Return the small document with changes to its directive; None removes a member."""
     whole = copy.deepcopy(document())
     metadata = whole["_aws"]
-    found = {**metadata["CloudWatchMetrics"][0], **changes}
-    metadata["CloudWatchMetrics"] = [{k: v for k, v in found.items() if v is not None}]
+    members = {**metadata["CloudWatchMetrics"][0], **changes}
+    metadata["CloudWatchMetrics"] = [{k: v for k, v in members.items() if v is not None}]
     return whole
 
 
 def metric(**changes):
-    """The same document with members of its one metric definition replaced."""
-    found = {"Name": "BusyCores", "Unit": "Count", **changes}
-    return directive(Metrics=[{k: v for k, v in found.items() if v is not None}])
+    """Return the small document with changes to its metric definition; None removes a member."""
+    definition = {"Name": "BusyCores", "Unit": "Count", **changes}
+    return directive(Metrics=[{k: v for k, v in definition.items() if v is not None}])
 
 
 def named(name):
-    """The same document, its metric named *name*."""
+    """Return the small document with its metric renamed to *name*."""
     return {**metric(Name=name), name: 3}
 
 
 def dimension(name, value="blue"):
-    """The same document with one dimension *name*."""
+    """Return the small document with the single dimension *name*."""
     return {**directive(Dimensions=[[name]]), name: value}
 
 
 def rules(line, **now):
-    """The rules that a line breaks; a document is written as JSON first."""
+    """Return the rules that a line breaks. A document is encoded as JSON first."""
     text = line if isinstance(line, str) else json.dumps(line)
     return [violation.rule for violation in violations(text, **now)]
 
 
 def many_metrics(count):
-    """A document of *count* metrics."""
+    """Return a document with *count* metrics."""
     names = [f"M{index}" for index in range(count)]
     whole = directive(Metrics=[{"Name": name} for name in names])
     return {**whole, **dict.fromkeys(names, 1)}
 
 
 def many_dimensions(count):
-    """A document whose set has *count* dimensions."""
+    """Return a document whose dimension set has *count* dimensions."""
     names = [f"D{index}" for index in range(count)]
     return {**directive(Dimensions=[names]), **dict.fromkeys(names, "x")}
 
 
 def distribution(buckets, **changes):
-    """The document whose metric is a distribution of so many *buckets*."""
+    """Return a document whose metric is a distribution of *buckets* values."""
     value: dict[str, Any] = {"Values": [*range(buckets)], "Counts": [1] * buckets}
     value |= {"Max": 9, "Min": 0, "Count": buckets, "Sum": 9.5, **changes}
     return document(BusyCores={name: part for name, part in value.items() if part is not None})
@@ -155,7 +155,7 @@ BOUNDARIES = [
 
 
 def json_values(**floats):
-    """Values of JSON, a few levels deep; *floats* are as `st.floats` takes them."""
+    """Generate JSON values, a few levels deep; *floats* are arguments of `st.floats`."""
     return st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(**floats) | st.text(max_size=6),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),

@@ -1,4 +1,4 @@
-"""The catalogue: complete, without contradiction, and of the lines that are really written."""
+"""The catalogue is complete and consistent, and describes exactly the lines that are written."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ GOLDEN = [
     for path in sorted(V1_FOLDER.glob("*.lines.jsonl"))
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
 ]
-MEMBERS_GONE = {"Stalls"}  # once written; readers ignore it
+MEMBERS_GONE = {"Stalls"}  # earlier releases wrote these; readers ignore them
 STATISTICS = {
     "gauge": {"Average", "Maximum", "Minimum"},
     "tally": {"Sum"},
     "total": {"difference"},
     "label": {""},
 }
-THEIRS = {"instance_id", "instance_type", "ami_id"}  # as neuron-monitor-cloudwatch.py spells them
+THEIRS = {"instance_id", "instance_type", "ami_id"}  # spelled as in neuron-monitor-cloudwatch.py
 
 
 @pytest.mark.parametrize("subject", MEMBERS_BY_SUBJECT)
 def test_each_member_is_described_completely(subject):
     """
-    A unit of CloudWatch for each number, a family with its statistic, a source, a sentence, and
-    only kinds that exist.
+    Each member has a source, a sentence and known kinds, and its statistic fits its family.
+
+    A member has a CloudWatch unit exactly if it is a number.
     """
     for member in MEMBERS_BY_SUBJECT[subject]:
         assert (member.family == "label") == (member.unit == "")
@@ -63,15 +64,15 @@ def test_each_member_is_described_completely(subject):
 
 @pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
 def test_a_name_means_one_thing_in_a_line(kind):
-    """No two members of one kind have the same name, and none is called `_aws`."""
-    found = [member.name for member in CATALOGUE_MEMBERS if kind in member.kinds]
-    assert sorted(set(found)) == sorted(found)
-    assert "_aws" not in found
-    assert found
+    """No two members of one kind have the same name, and no member is called `_aws`."""
+    names = [member.name for member in CATALOGUE_MEMBERS if kind in member.kinds]
+    assert sorted(set(names)) == sorted(names)
+    assert "_aws" not in names
+    assert names
 
 
 def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
-    """CloudWatch bills each; what alarms read is among them."""
+    """The defaults are 18 metrics per cluster and 5 for the stack, with every alarm's metric."""
     assert 18 == len(DEFAULT_ROLLUP_METRICS)
     assert 5 == len(STACK_METRICS)
     assert (
@@ -95,22 +96,22 @@ def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
     ],
 )
 def test_the_parameter_metrics_chooses_metrics(text, chosen, unknown):
-    """Any number of the rollups, and always what alarms read; unknown names are returned."""
-    metrics, unread = rollup_metrics(text)
+    """`Metrics` adds known rollup metrics to those that alarms need, and returns unknown names."""
+    metrics, unknown_names = rollup_metrics(text)
     assert chosen == metrics.keys()
-    assert unknown == unread
+    assert unknown == unknown_names
     assert all(ROLLUP_NUMBERS[name] is metric for name, metric in metrics.items())
 
 
 @given(records())
 def test_a_record_writes_only_what_is_in_the_catalogue(record):
-    """Whatever fields the record has."""
+    """The catalogue has every member that a record writes, whatever fields the record has."""
     line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
     assert [] == undocumented(line)
 
 
 def test_each_member_of_a_minute_line_is_written_by_some_record():
-    """The catalogue describes no member that does not exist."""
+    """The catalogue describes no member that a minute line cannot have."""
     record = everything("b" * 101 + "au?")
     line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
     arrays = ("Holders", "Owners")
@@ -123,7 +124,7 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
 
 @pytest.mark.parametrize("line", GOLDEN)
 def test_released_lines_are_documented(line):
-    """What any emitter of this schema has written stays in the catalogue."""
+    """The catalogue keeps every member that an emitter of this schema has ever written."""
     assert [] == [name for name in undocumented(line) if name.partition(".")[0] not in MEMBERS_GONE]
 
 
@@ -134,7 +135,7 @@ COMPOUND = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)+")
 
 
 def makes_events(tree):
-    """Whether a module makes events: it imports the class at run time."""
+    """Return True if the module imports the class Event at run time."""
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "neuron_emitter.logs"
@@ -143,15 +144,12 @@ def makes_events(tree):
     )
 
 
-TREES = {
-    path: tree
-    for path in sorted(EMITTER_FOLDER.rglob("*.py"))
-    if makes_events(tree := ast.parse(path.read_text(encoding="utf-8")))
-}
+PARSED = {path: ast.parse(path.read_text("utf-8")) for path in sorted(EMITTER_FOLDER.rglob("*.py"))}
+TREES = {path: tree for path, tree in PARSED.items() if makes_events(tree)}
 
 
 def names_in(tree):
-    """Texts that look like the name of an event, and keys that look like that of a member."""
+    """Yield texts that look like event names, and keys that look like member names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if COMPOUND.fullmatch(node.value):
@@ -166,11 +164,11 @@ def names_in(tree):
 
 @pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER_FOLDER)))
 def test_events_and_their_members_are_documented(path):
-    """Each name that a module gives an event or a member of one is in the catalogue."""
+    """The catalogue has each event name and each event member that a module uses."""
     assert set() == set(names_in(TREES[path])) - DOCUMENTED
 
 
 def test_each_event_of_the_catalogue_is_made_somewhere():
-    """By its whole name, or by the one that `Cleared` is added to."""
-    made = {name for tree in TREES.values() for name in names_in(tree)}
-    assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in made]
+    """Some module makes each event of the catalogue, or the event without `Cleared`."""
+    used_names = {name for tree in TREES.values() for name in names_in(tree)}
+    assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in used_names]

@@ -1,4 +1,4 @@
-"""Every rule of CloudWatch's metric extraction, at its exact boundary."""
+"""Every rule of CloudWatch's metric extraction, on both sides of its limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.neuron_wire.wire_records import WIRE_MINUTE_MS
 
 @pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in BOUNDARIES}))
 def test_the_boundary_of_a_rule(rule):
-    """The last document within the rule passes, the first one outside breaks this rule only."""
+    """The last document within a rule's limit passes; the next breaks this rule only."""
     for broken, extracted, refused in BOUNDARIES:
         if broken == rule:
             assert [] == rules(extracted)
@@ -30,7 +30,7 @@ def test_the_boundary_of_a_rule(rule):
 
 
 def test_units_are_the_27_of_cloudwatch():
-    """Bits and bytes in five scales, plain and per second, and seven others."""
+    """CloudWatch has 27 units: bits and bytes in five scales, their rates, and seven others."""
     assert 27 == len(UNITS)
     assert {"Terabits/Second", "Kilobytes", "Bits", "Count/Second", "None"} <= UNITS
     assert [] == [unit for unit in sorted(UNITS) if rules(metric(Unit=unit))]
@@ -46,19 +46,21 @@ def test_units_are_the_27_of_cloudwatch():
     ],
 )
 def test_a_member_stands_once_in_its_object(line):
-    """CloudWatch does not document which of two it takes, however deep they are."""
+    """
+    A repeated member is refused at any depth: CloudWatch does not document which one it reads.
+    """
     assert ["repeated"] == rules(line)
 
 
 def test_a_metric_or_dimension_is_named_once():
-    """Twice in one directive would count a value twice."""
+    """A metric or dimension repeated in one directive is refused: its value would count twice."""
     assert ["repeated"] == rules(directive(Metrics=[{"Name": "BusyCores"}] * 2))
     assert ["repeated"] == rules(directive(Dimensions=[["ClusterName", "ClusterName"]]))
     assert [] == rules(directive(Dimensions=[["ClusterName"], []]))
 
 
 def test_a_metric_is_not_a_dimension():
-    """Both need the member at the root: a text is no metric, a number no dimension."""
+    """A name cannot be a metric and a dimension: a metric is a number, a dimension is a text."""
     as_text = {**dimension("BusyCores"), "BusyCores": "blue"}
     as_number = {**dimension("BusyCores"), "BusyCores": 3}
     assert {"collision", "value"} == set(rules(as_text))
@@ -67,7 +69,7 @@ def test_a_metric_is_not_a_dimension():
 
 @pytest.mark.parametrize("timestamp", [None, "1", 1.5, True, -1, [1]], ids=repr)
 def test_a_timestamp_is_whole_milliseconds(timestamp):
-    """An absent one, a text, a fraction or a negative one is refused."""
+    """A timestamp that is absent, a text, a fraction or negative is refused."""
     whole = document()
     whole["_aws"]["Timestamp"] = timestamp
     assert ["timestamp"] == rules(whole)
@@ -84,14 +86,14 @@ def test_a_timestamp_is_whole_milliseconds(timestamp):
     ],
 )
 def test_a_timestamp_is_at_most_14_days_old_and_2_hours_ahead(age_ms, expected):
-    """Both ends are inclusive; without a clock the age is not checked."""
+    """Both limits of the age are inclusive. Without a clock, the age is not checked."""
     assert expected == rules(document(), now_ms=WIRE_MINUTE_MS + age_ms)
     assert [] == rules(document())
 
 
 @pytest.mark.parametrize("filler", ["x", "\u20ac", "\U0001f600"])
 def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
-    """UTF-8 bytes, not characters: PutLogEvents adds 26 to each event."""
+    """A line's limit counts UTF-8 bytes, not characters. PutLogEvents adds 26 to each event."""
     empty = len(json.dumps(document(filler="")).encode())
     count, rest = divmod(MAX_EXTRACTED_BYTES - empty, len(filler.encode()))
     text = "y" * rest + filler * count
@@ -111,11 +113,11 @@ def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
     ids=lambda line: ascii(line)[:40],
 )  # fmt: skip
 def test_a_line_is_one_json_value_that_can_be_sent(line):
-    """Nothing before it, nothing after it, no NaN, no lone surrogate."""
+    """A line is one JSON value without other text, NaN, infinity or a lone surrogate."""
     assert ["json"] == rules(line)
 
 
 @pytest.mark.parametrize("line", ["[]", "1", "null", '"x"'])
 def test_a_line_is_an_object(line):
-    """Other JSON values are refused."""
+    """A JSON value that is not an object is refused."""
     assert ["object"] == rules(line)

@@ -1,4 +1,4 @@
-"""The events of findings: their schema, and that readers and writers of any release agree."""
+"""Finding events follow their schema, and older readers can read newer events."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ GOLDEN_EVENTS = [
 
 
 def violations_of(tmp_path, events):
-    """The events that do not follow the schema, by place."""
+    """Return the indexes of the events that violate the schema."""
     if not VALIDATOR.exists():
         pytest.skip(f"{VALIDATOR} is missing: make venvs")
     paths = []
     for number, event in enumerate(events):
         paths.append(tmp_path / f"{number:04}.json")
         paths[-1].write_text(json.dumps(event), encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [VALIDATOR, "--schemafile", SCHEMA_FILE, "--output-format", "json", *paths],
         capture_output=True,
         text=True,
         check=False,
     )
-    found = json.loads(done.stdout)
-    assert not found.get("parse_errors")
-    return {int(Path(error["filename"]).stem) for error in found["errors"]}
+    answer = json.loads(process.stdout)
+    assert not answer.get("parse_errors")
+    return {int(Path(error["filename"]).stem) for error in answer["errors"]}
 
 
 def test_close_still_makes_the_golden_events(golden):
-    """Every kind, every change and every reason, from one story of a small fleet."""
+    """The story of a small fleet makes the golden events: every kind, change and reason."""
     lines = [json.dumps(event, separators=(",", ":")) for event in story()]
     golden(EVENTS_FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
     events = [json.loads(line) for line in lines]
@@ -52,7 +52,7 @@ def test_close_still_makes_the_golden_events(golden):
 
 
 def test_every_event_follows_the_schema(tmp_path):
-    """Of every release; the schema describes every member."""
+    """The schema accepts the golden events and describes exactly their members."""
     assert set() == violations_of(tmp_path, GOLDEN_EVENTS)
     known = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["properties"]
     assert set() == {name for event in GOLDEN_EVENTS for name in event} - known.keys()
@@ -60,7 +60,7 @@ def test_every_event_follows_the_schema(tmp_path):
 
 
 def test_an_older_reader_reads_a_newer_event_and_refuses_a_newer_schema(tmp_path):
-    """Unknown members and kinds are ignored; a higher Schema is refused."""
+    """The schema accepts unknown members and kinds, and refuses a higher Schema number."""
     event = GOLDEN_EVENTS[0]
     newer = {**event, "Kind": "slow-link", "Reason": "repaired", "LinkErrors": {"Total": 3}}
     wrong = [

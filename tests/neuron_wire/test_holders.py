@@ -1,4 +1,4 @@
-"""Who holds attached-idle cores: never a reason to lose a minute."""
+"""Holders of attached-idle cores. An unreadable holder never costs the minute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TWO_CORES = MinuteRecord("blue", "i-1", "0", 1, WIRE_MINUTE_MS, 60.0, 1, "aa", (
 
 @given(st.lists(st.integers(0, MAX_CORES - 1), max_size=40))
 def test_core_ranges_are_read_as_they_were_written(cores):
-    """The same set of cores, in whatever order and however often they were named."""
+    """A list of cores is read as the set that was written, in any order and with repetitions."""
     assert tuple(sorted(set(cores))) == core_indexes(core_ranges(cores))
 
 
@@ -30,7 +30,7 @@ def test_core_ranges_are_read_as_they_were_written(cores):
     "text", ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"]
 )
 def test_what_is_no_list_of_cores_is_refused(text):
-    """Neither a descending range nor one that would fill the memory."""
+    """A core list that descends, repeats or exceeds the highest core number is refused."""
     with pytest.raises(WireFormatError) as caught:
         core_indexes(text)
     assert "bad_member" == caught.value.reason
@@ -48,7 +48,7 @@ def test_what_is_no_list_of_cores_is_refused(text):
     ids=repr,
 )
 def test_a_foreign_name_is_shortened_and_printable(tag, written):
-    """A tag or command may have any length and any character; the line can still be sent."""
+    """A tag or command of any length and any characters is written so that the line can be sent."""
     record = dataclasses.replace(TWO_CORES, holders=(Holder("0", tag, 1, tag, command=tag),))
     line = encode({"Timestamp": WIRE_MINUTE_MS, **record.members()})
     assert line.encode()
@@ -75,13 +75,13 @@ GOOD_HOLDER = {"Cores": "0"}
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
 def test_a_bad_holder_costs_only_itself(member, expected):
-    """The minute is read; a holder that cannot be read is counted."""
+    """A holder that cannot be read is counted; the minute and the other holders are read."""
     record = parse(json.dumps(line_of(Holders=member)))
     assert expected == (record.holders, record.holders_more)
 
 
 def holding(seconds, state, *holders, **changes):
-    """A part of the minute with these letters and holders."""
+    """Return the record of a part of a minute with *state* and *holders*."""
     return record(
         covered_seconds=seconds,
         core_state=state,
@@ -93,20 +93,20 @@ def holding(seconds, state, *holders, **changes):
 
 
 def restarted(state, holders, then_state, *then_holders):
-    """The minute of two parts of 30 s each."""
+    """Return the merged minute of two parts of 30 s each."""
     parts = [holding(30.0, state, *holders), holding(30.0, then_state, *then_holders, seq=2)]
     return merge_records(parts).record
 
 
 def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
-    """After a restart the emitter knows only core 1 again: core 0 keeps its holder."""
+    """If only the first part knows core 0, core 0 keeps the first part's holder."""
     merged = restarted("aa", [Holder("0-1", "ml/old", 1, "x")], "?a", Holder("1", "ml/new", 2, "y"))
     assert "aa" == merged.core_state
     assert (Holder("0", "ml/old", 1, "x"), Holder("1", "ml/new", 2, "y")) == merged.holders
 
 
 def test_a_released_core_has_no_holder():
-    """The later part says unattached."""
+    """A core that the later part calls unattached has no holder."""
     merged = restarted("a", [Holder("0", "ml/old")], "u")
     assert "u" == merged.core_state
     assert () == merged.holders
@@ -114,7 +114,9 @@ def test_a_released_core_has_no_holder():
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
-    """It has the cores of both parts, and what only one of them knows of its process."""
+    """
+    A holder in both parts has the cores of both, and all that either part knows of its process.
+    """
     known = Holder("0-1", "ml/llama", 7, "serve", started="2026-11-22T02:10Z", command="python3")
     merged = restarted("aa", [known], "?a", Holder("1", None, 7, "serve"))
     assert (known,) == merged.holders
@@ -124,13 +126,15 @@ def test_a_runtime_that_two_parts_name_is_one_holder():
     "other", [Holder("1", "n", 8, "serve"), Holder("1", "n", 7, "train"), Holder("1", "n", 7)]
 )
 def test_neither_pid_nor_tag_alone_identifies_a_holder(other):
-    """Tags collide, and a pod has several processes."""
+    """Holders are equal only if PID and tag are: tags collide, and a pod has several processes."""
     merged = restarted("aa", [Holder("0-1", "n", 7, "serve")], "?a", other)
     assert all(holder in merged.holders for holder in (Holder("0", "n", 7, "serve"), other))
 
 
 def test_merged_holders_are_the_most_idle_eight():
-    """By minutes, then by cores; the ninth and tenth are counted."""
+    """
+    The eight holders with the most idle minutes are listed, then more cores win; others count.
+    """
     first = [Holder(str(core), f"n{core}", core) for core in range(8)]
     then = Holder("8-9", "late", 88), Holder("10", "last", 99)
     idle = {"idle_minutes": tuple(range(11))}
@@ -145,6 +149,6 @@ def test_merged_holders_are_the_most_idle_eight():
 
 
 def test_cores_that_are_not_attached_idle_have_no_holder():
-    """A holder is listed with its attached-idle cores only."""
+    """A holder is listed only with its attached-idle cores."""
     merged = restarted("abu", [Holder("0-2", "ml/llama")], "???")
     assert (Holder("0", "ml/llama"),) == merged.holders

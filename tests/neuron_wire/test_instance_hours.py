@@ -1,4 +1,4 @@
-"""The rows of an instance-hour: they add up to the last digit, and read back as they were."""
+"""Rows of an instance-hour: exact sums, and what is written can be read back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ HOUR_OWNERS = ["ml/a", "ml/b", "slurm:7 ann", "[unnamed]"]
 
 
 def minute(state, *owners, idle=None, **changes):
-    """A record of cores in *state*; *owners* are pairs of cores and name."""
+    """
+    Return a record of cores in *state*; *owners* are tuples of cores, name and further fields.
+    """
     idle = tuple(idle) if idle else tuple(0 if letter == "b" else 60 for letter in state)
     percent = tuple(None if letter == "?" else 50.0 * (letter == "b") for letter in state)
     changes = {"minute": FIRST_ACCOUNTED, "utilization_percent": percent, **changes}
@@ -40,7 +42,7 @@ def minute(state, *owners, idle=None, **changes):
 
 
 def rows_of(*records, rules=HOUR_RULES, ec2=None, unknown=()):
-    """The rows of an hour, by owner."""
+    """Return the rows of an hour, by owner."""
     hour = InstanceHour(ACCOUNTED_HOUR, rules, ec2)
     work = OwnerWork()
     for record in records:
@@ -52,7 +54,7 @@ def rows_of(*records, rules=HOUR_RULES, ec2=None, unknown=()):
 
 @st.composite
 def hours(draw):
-    """The records of an hour, and those that stand for silent minutes."""
+    """Generate the records of an hour, and records that stand for silent minutes."""
     records = []
     for _ in range(draw(st.integers(1, 6))):
         state = draw(st.text("bau?", min_size=1, max_size=6))
@@ -82,7 +84,11 @@ def hours(draw):
 
 
 def expected_hour(records, unknown):
-    """The same hour by fractions, core by core: held, used and idle core-minutes by owner, USD."""
+    """
+    Compute an hour with fractions, core by core: core-minutes and USD by owner.
+
+    Each owner has allocated, used and idle core-minutes, list cost and idle cost.
+    """
     sums = defaultdict(lambda: [Fraction(0)] * 5)
     for part, is_known in [
         *((record, True) for record in records),
@@ -121,7 +127,7 @@ def _cores(ranges):
 
 @given(hours())
 def test_an_hour_adds_up(hour):
-    """To cores times minutes, exactly; busy, used and idle are never more than held."""
+    """Core-minutes add up to cores times minutes. Busy, used and idle never exceed allocated."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     assert sum(row.allocated for row in rows) == MICRO * sum(
@@ -131,7 +137,7 @@ def test_an_hour_adds_up(hour):
     assert sum(row.used or 0 for row in rows) == used
     for row in rows:
         if row.owner == "[unknown]":
-            assert (row.busy, row.used, row.idle, row.idle_cost) == (None,) * 4
+            assert {None} == {row.busy, row.used, row.idle, row.idle_cost}
             continue
         assert max(row.busy, row.used, row.idle, row.unpriced) <= row.allocated
         assert row.busy + row.idle <= row.allocated
@@ -144,7 +150,7 @@ def test_an_hour_adds_up(hour):
 
 @given(hours())
 def test_every_row_agrees_with_exact_fractions(hour):
-    """Within the remainders of a split core and of one rounding."""
+    """Each row equals the exact fractions, up to the remainders of split cores and one rounding."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown)
     expected = expected_hour(records, unknown)
@@ -154,7 +160,7 @@ def test_every_row_agrees_with_exact_fractions(hour):
         cores = 6 * len(records)
         for fraction, whole in ((held, row.allocated), (used, row.used), (idle, row.idle)):
             assert abs(fraction * MICRO - (whole or 0)) <= cores
-        # a share of a core is a millionth of a minute off, and is priced as it stands
+        # A share of a core is off by at most a millionth of a minute, and its price by that share.
         nano_usd_of_a_share = 10**9 * DEAREST / 60 / MICRO
         for fraction, nano_usd in ((usd, row.list_cost), (idle_usd, row.idle_cost)):
             assert abs(fraction * 10**9 - (nano_usd or 0)) <= cores * (1 + nano_usd_of_a_share)
@@ -162,7 +168,7 @@ def test_every_row_agrees_with_exact_fractions(hour):
 
 @given(hours(), st.randoms())
 def test_executions_do_not_depend_on_the_order_of_minutes(hour, chance):
-    """An owner's executions count in every minute, also if its cores are unknown in it."""
+    """An owner's executions count in every minute with a core of the owner, in any order."""
     records, _ = hour
     rows = rows_of(*records)
     shuffled = records[:]
@@ -180,7 +186,7 @@ def test_executions_do_not_depend_on_the_order_of_minutes(hour, chance):
 
 
 def _has_a_core(record, owner):
-    """Whether *owner* holds a core of *record*, known or not, or has one reserved."""
+    """Return True if *owner* holds a core of *record*, even an unknown one, or has one reserved."""
     free = {core for core, letter in enumerate(record.core_state) if letter == "u"}
     reserved = _cores(owner.reserved) if owner.reserved else ()
     return not free.issuperset(_cores(owner.cores)) or not free.isdisjoint(reserved)
@@ -201,8 +207,8 @@ def test_costs_conserve_the_hour(hour):
             usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
             exact[was_there and letter != "?"] += usd
     for is_known, usd in exact.items():
-        theirs = [row.list_cost or 0 for row in rows if (row.owner != "[unknown]") == is_known]
-        assert sum(theirs) == round(usd * 10**9)
+        costs = [row.list_cost or 0 for row in rows if (row.owner != "[unknown]") == is_known]
+        assert sum(costs) == round(usd * 10**9)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +225,11 @@ def test_costs_conserve_the_hour(hour):
     ],
 )
 def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable):
-    """Spot ends with the instance; a reservation does not, unless `--paid` says otherwise."""
+    """
+    EC2's answer takes precedence over the instance's report: spot is avoidable.
+
+    A reservation is committed unless `--paid` says otherwise.
+    """
     rules = LedgerRules(Prices({"trn2.48xlarge": 40}))
     state = changes.pop("core_state", "aa")
     row = rows_of(
@@ -253,7 +263,7 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     ],
 )  # fmt: skip
 def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(elsewhere, avoidable):
-    """Known once all instances are read; a working sibling makes the others wait."""
+    """A minute is avoidable if its owner is fully idle in the cluster and no sibling works."""
     work = OwnerWork()
     hour = InstanceHour(ACCOUNTED_HOUR, HOUR_RULES)
     other = InstanceHour(ACCOUNTED_HOUR, HOUR_RULES)
@@ -263,7 +273,7 @@ def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(else
         )
     if elsewhere:
         state, *owner = elsewhere
-        seen = OwnerWork()  # as another process reads it
+        seen = OwnerWork()  # the work that another process read
         owner += [None] if len(owner) == 4 else []
         other.fold_minute(minute(state, owner, minute=FIRST_ACCOUNTED + 1, **NO_EXECUTIONS), seen)
         work.fold_work(seen)
@@ -273,7 +283,11 @@ def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(else
 
 
 def test_hidden_or_unknown_cores_are_not_avoidable():
-    """Nor is an instance that executes; a reservation alone is, from its first minute."""
+    """
+    A reservation is avoidable after 15 quiet minutes, unless the instance executes.
+
+    An unknown or hidden core makes the instance unavoidable.
+    """
     pod = ("", "ml/a", "0-1", None)
     assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NO_EXECUTIONS))["ml/a"].avoidable
     assert 0 == rows_of(minute("uu", (*pod, 14), **NO_EXECUTIONS))["ml/a"].avoidable
@@ -288,7 +302,7 @@ def test_hidden_or_unknown_cores_are_not_avoidable():
 
 @given(hours(), st.randoms())
 def test_the_same_rows_are_the_same_bytes(hour, chance):
-    """In any order, and gzip has no time in it."""
+    """Rows in any order are packed to the same bytes, without a time in the gzip header."""
     rows = list(rows_of(*hour[0]).values())
     payload = ledger.pack_rows(rows)
     chance.shuffle(rows)

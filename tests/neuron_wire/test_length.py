@@ -1,4 +1,4 @@
-"""How long a minute line gets, and that lines of every kind hold what the catalogue describes."""
+"""The length of a minute line, and the members of lines of every kind."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ UNVERIFIED = "AssignedUnverifiedCores"
 HALF_A_DAY = 999
 MONTH_MINUTES = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
-"""How nearly every instance is paid; what else there is has its bytes measured."""
+"""Payment of nearly every instance. Other values have tests of their bytes."""
 LAST_MEMBERS = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 
 def size(record):
-    """Bytes of the minute line of *record* at `--metrics instance`, without lists of runtimes."""
+    """Return the bytes of a minute line at `--metrics instance`, without lists of runtimes."""
     kept, _ = split_minute(record.members())
     bounded = {name: value for name, value in kept.items() if name not in LAST_MEMBERS}
     return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
@@ -57,20 +57,24 @@ def size(record):
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
 def test_an_ordinary_minute_is_one_line_and_needs_no_encoding(cores, health, monkeypatch):
     """
-    With numbers as long as they get, after half a day of idleness.
+    A minute after half a day of idleness, with the longest numbers, fits in one line.
+
+    split_minute decides this without encoding the record.
     """
     record = dataclasses.replace(
         everything("a" * cores, HALF_A_DAY), details={}, health=health, **USUAL
     )
     with monkeypatch.context() as unmeasured:
         unmeasured.delattr(length, "encode")
-        assert (record.members(), {}) == split_minute(record.members())
+        kept, aside = split_minute(record.members())
+    assert record.members() == kept
+    assert {} == aside
     assert size(record) <= max_minute_bytes(cores)
 
 
 @given(records())
 def test_no_member_is_lost_to_the_second_line(record):
-    """The two parts are the record's members, each in one of them, in their order."""
+    """Each member of a record is in one of its two lines, in the record's order."""
     record = dataclasses.replace(
         record, details=WORST_FAILURES, health={**WORST_HEALTH, **RARE_HEALTH}
     )
@@ -83,7 +87,11 @@ def test_no_member_is_lost_to_the_second_line(record):
 
 
 def test_failures_move_to_the_second_line_first():
-    """Runtime lines have them too; members that the stack reads never move."""
+    """
+    Failures move to the second line first: runtime lines have them too.
+
+    Members that the stack reads never move.
+    """
     record = everything("bau" * 13, 99)
     assert [*LABELS, UNVERIFIED, *WORST_FAILURES] == list(split_minute(record.members())[1])
     record = everything("a" * 64, MONTH_MINUTES)
@@ -140,12 +148,12 @@ READINGS_THEN = {
 
 
 def lines(tier, **settings):
-    """What an emitter writes at *tier*."""
+    """Return a writer of an emitter's lines at *tier*."""
     return LineWriter(MinuteSettings(metrics=tier, **settings))
 
 
 def read(written):
-    """The lines as documents, each of which CloudWatch takes."""
+    """Return lines as documents, and check that CloudWatch extracts each line."""
     for line in written:
         assert {violation.rule for violation in violations(line)} <= {"metadata"}
     return [json.loads(line) for line in written]
@@ -155,7 +163,7 @@ def read(written):
 @pytest.mark.parametrize(("cores", "promised"), [(32, 2_400), (64, 2_700), (128, 3_600)])
 def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, tier):
     """
-    As the emitter writes it: members without room are in a second line.
+    The worst minute's first line keeps the promised length; other members are in a second line.
     """
     for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
         record = everything((letters * cores)[:cores], idle_for)
@@ -163,36 +171,37 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
         record = dataclasses.replace(record, **bare)
         written = [written_record.line for written_record in lines(tier).minute_records(record)]
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))
-        further = max(0, metadata - METADATA_BYTES)  # metrics beyond the eight come on top
+        # metrics beyond the eight are not in the promise
+        further = max(0, metadata - METADATA_BYTES)
         assert len(written[0].encode()) - further <= promised, (letters, idle_for)
-    found = {name for line in read(written) for name in line}
-    assert record.members().keys() <= found
+    member_names = {name for line in read(written) for name in line}
+    assert record.members().keys() <= member_names
 
 
 def test_a_runtime_line_is_documented_whole():
-    """A runtime of which everything was read has every member of its kind."""
+    """A runtime line has every member of its kind if all of the runtime was read."""
     line = json.loads(line_of(runtime_draft(LONG_RUNTIME, everything("ba", 1), 7), "Neuron"))
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
 
 
 def test_lines_of_the_other_kinds_are_golden(golden):
-    """A changed byte of a core, runtime, event or report line is read in review."""
-    made = lines("core", high_resolution_metrics=True)
+    """Lines of cores, runtimes, events and reports equal the golden file, byte by byte."""
+    line_writer = lines("core", high_resolution_metrics=True)
     *_, core = lines("core").minute_records(everything("ba", 1))
     minute = dataclasses.replace(everything("ba", 1), cluster=LENGTH_SENDER.cluster)
     written = [
         core.line,
         line_of(runtime_draft(LONG_RUNTIME, minute, 7), "Neuron"),
-        made.event_records([LONG_EVENT], LENGTH_SENDER, 8)[0].line,
-        *[record.line for record in made.report_records(SAMPLE, LENGTH_SENDER, 9)],
+        line_writer.event_records([LONG_EVENT], LENGTH_SENDER, 8)[0].line,
+        *[record.line for record in line_writer.report_records(SAMPLE, LENGTH_SENDER, 9)],
     ]
     assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
     golden(V1_FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
 
 
 def test_a_minute_line_with_owners_is_golden(golden):
-    """With account, lifecycle, payment, and all members of owners and holders."""
+    """A minute line with account, payment, owners and holders equals the golden file."""
     holder = dataclasses.replace(HOLDER, cores="1-2", assigned_to=None, started=None, command=None)
     before = dataclasses.replace(
         everything("baau?"),

@@ -1,4 +1,4 @@
-"""A record is written as one line that CloudWatch extracts, and read back or refused."""
+"""A record becomes one line that CloudWatch extracts. Reading returns the record or refuses."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ SMALL_RECORD = MinuteRecord(
 
 
 def plain(record):
-    """The line of a record without metrics."""
+    """Return the line of a record without metrics."""
     return encode({"Timestamp": record.minute_ms, **record.members()})
 
 
 @given(records(max_cores=MAX_CORES))
 @example(SMALL_RECORD)
 def test_a_record_is_read_back_as_it_was_written(record):
-    """Every field, whichever are absent, of none to 1,024 cores, known or not."""
+    """Each field is read back as written, for 0 to 1,024 cores and with any field absent."""
     assert record == parse(plain(record))
 
 
 @pytest.mark.parametrize("value", [-1, -0.5, math.nan, math.inf, 1 << 63, 10**300, 1e300])
 @pytest.mark.parametrize("field", ["executions", "tera_flops", "details", "health"])
 def test_an_impossible_number_has_no_member(field, value):
-    """The rest of the minute is still read."""
+    """An impossible number is not written; the other members of the minute are read."""
     changed: Any = {"Strange": value} if field in ("details", "health") else value
     members: dict[str, Any] = {field: changed}
     record = dataclasses.replace(SMALL_RECORD, **members)
@@ -53,19 +53,19 @@ def test_an_impossible_number_has_no_member(field, value):
 
 @given(st.dictionaries(st.text(max_size=12).map("New{}".format), FINITE, max_size=4))
 def test_members_of_a_later_release_are_ignored(added):
-    """A function deployed last month reads an emitter installed today."""
+    """Unknown members are ignored, so last month's function reads today's emitter."""
     assert parse(json.dumps(line_of())) == parse(json.dumps({**added, **line_of(), **added}))
 
 
 def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
-    """Such a line is no EMF document."""
+    """A line without metrics has its timestamp at the root, because it is not an EMF document."""
     line = line_of(_aws=None, Timestamp=WIRE_MINUTE_MS)
     assert parse(json.dumps(line_of())) == parse(json.dumps(line))
 
 
 @given(st.dictionaries(st.text(max_size=5), FINITE, max_size=6))
 def test_scalars_stand_before_arrays(members):
-    """`_aws` first, then scalars, then arrays: Logs Insights finds only the first 200 fields."""
+    """`_aws` comes first, then scalars, then arrays: Logs Insights finds only 200 fields."""
     written = json.loads(encode({**members, "_aws": {"Timestamp": 1}}))
     assert "_aws" == next(iter(written))
     places = [isinstance(value, (list, dict)) for name, value in written.items() if name != "_aws"]
@@ -77,14 +77,18 @@ def test_scalars_stand_before_arrays(members):
     [(2.0, "2"), (-0.0, "0"), (0.25, "0.25"), (2.0**53, "9007199254740992.0"), (True, "true")],
 )
 def test_a_whole_number_is_written_without_its_point(value, expected):
-    """AWS bills by the byte; beyond 2^53 a float stays a float."""
+    """
+    A whole number is written without a decimal point, because AWS bills by the byte.
+
+    Above 2^53 a float stays a float.
+    """
     assert f'{{"member":{expected}}}' == encode({"member": value})
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, x], lambda x: {"inner": x}])
 def test_a_number_that_is_not_finite_is_not_written(value, wrap):
-    """NaN is not JSON: CloudWatch would drop every metric of the line."""
+    """NaN and infinity are refused: with NaN in a line, CloudWatch drops all its metrics."""
     with pytest.raises(WireFormatError) as caught:
         encode({"member": wrap(value)})
     assert "not_extractable" == caught.value.reason
@@ -92,7 +96,7 @@ def test_a_number_that_is_not_finite_is_not_written(value, wrap):
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_unprintable_characters_are_escaped(text):
-    """A line is safe on a terminal, and decodes to the same text."""
+    """A line has only printable characters, and decodes to the original text."""
     line = encode({text: text})
     assert line.isprintable()
     assert {text: text} == json.loads(line)
@@ -100,11 +104,14 @@ def test_unprintable_characters_are_escaped(text):
 
 SECRET = "hunter2 \u00e9"
 DEEP = "[" * 100_000
-UNREAD_MEMBERS = {"NeuronCores", "Kind"}  # what the letters say; what may be any text
+UNREAD_MEMBERS = {
+    "NeuronCores",
+    "Kind",
+}  # letters decide the former, any text is valid as the latter
 
 
 def reason(line):
-    """Why a line is refused; a document is written as JSON first."""
+    """Return the reason for which a line is refused. A document is encoded as JSON first."""
     with pytest.raises(WireFormatError) as caught:
         parse(line if isinstance(line, str) else json.dumps(line))
     return caught.value.reason
@@ -130,12 +137,12 @@ def reason(line):
     ids=repr,
 )
 def test_what_is_not_json_is_refused(line):
-    """Half a line, a line and more, NaN, a depth or a number that no parser takes."""
+    """Partial lines, trailing text, NaN, deep nesting and huge numbers are refused as not JSON."""
     assert "not_json" == reason(line)
 
 
 def test_a_line_longer_than_a_log_event_is_not_read():
-    """The limit is inclusive: 1,048,576 characters pass, one more does not."""
+    """The limit is inclusive: 1,048,576 characters are read, one more is refused."""
     line = json.dumps(line_of())
     parse(line + " " * (MAX_LINE_CHARS - len(line)))
     assert "too_long" == reason(line + " " * (MAX_LINE_CHARS - len(line) + 1))
@@ -155,14 +162,14 @@ def test_a_line_longer_than_a_log_event_is_not_read():
     ids=str,
 )
 def test_lines_of_other_programs_have_a_reason_of_their_own(changes):
-    """A log group may hold them; they are no broken records."""
+    """A line of another program is refused as `not_ours`, not as a broken record."""
     assert "not_ours" == reason(line_of(**changes))
     assert "not_ours" == reason({})
 
 
 @pytest.mark.parametrize("kind", ["minute", "more", "whatever"])
 def test_a_higher_schema_is_refused_whatever_the_kind(kind):
-    """What a later schema means is unknown, even whether it is a minute."""
+    """A line of a higher schema is refused, because even the meaning of its kind is unknown."""
     assert "schema_newer" == reason({"Schema": VERSION + 1, "Kind": kind})
     assert OtherRecord("more") == parse(json.dumps({"Schema": VERSION, "Kind": "more"}))
 
@@ -171,7 +178,7 @@ def test_a_higher_schema_is_refused_whatever_the_kind(kind):
     "member", ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"]
 )
 def test_what_identifies_a_record_must_be_there(member):
-    """Without identity, minute or coverage a record cannot be merged with another."""
+    """A record without identity, minute or coverage is refused: it cannot be merged."""
     assert "missing_member" == reason(line_of(**{member: None}))
     if member != "_aws":
         null = {**line_of(), member: None}
@@ -181,7 +188,9 @@ def test_what_identifies_a_record_must_be_there(member):
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
 def test_a_utilization_that_is_not_finite_is_refused(value, place):
-    """A record from the table has not passed the JSON parser of a line."""
+    """
+    A utilization that is not finite is refused in a table record, which no JSON parser checks.
+    """
     percent = [1.5, 2, 3.25]
     percent[place] = value
     with pytest.raises(WireFormatError) as refused:
@@ -214,7 +223,7 @@ def test_a_utilization_that_is_not_finite_is_refused(value, place):
     ids=lambda value: repr(value)[:24],
 )  # fmt: skip
 def test_each_member_is_refused_beyond_its_boundary(member, accepted, refused):
-    """The last value inside is read, the first one outside is refused."""
+    """The last value within a member's limit is read; the first value beyond it is refused."""
     parse(json.dumps(line_of(**{member: accepted})))
     assert "bad_member" == reason(line_of(**{member: refused}))
 
@@ -226,7 +235,7 @@ def test_each_member_is_refused_beyond_its_boundary(member, accepted, refused):
     ),
 )
 def test_a_refusal_never_quotes_the_line(member):
-    """Lines hold names of customers, which must not reach a metric or a log."""
+    """An error message never quotes the line: customers' names must not reach a metric or a log."""
     for value in (SECRET, [SECRET], {SECRET: SECRET}):
         with pytest.raises(WireFormatError) as caught:
             parse(json.dumps(line_of(**{member: value})))
@@ -235,7 +244,7 @@ def test_a_refusal_never_quotes_the_line(member):
 
 
 def built(**changes):
-    """The line that `emf_line` builds from good arguments with some replaced."""
+    """Return the line that `emf_line` builds from valid arguments with *changes*."""
     arguments = {
         "dimension_sets": [["ClusterName"], []],
         "metrics": {"BusyCores": 3, "NeuronCoreUtilization": [97.5, 0.0]},
@@ -248,7 +257,7 @@ def built(**changes):
 
 
 def test_a_built_line_is_extracted():
-    """`_aws` first, scalars, then arrays; compact; every metric with its unit."""
+    """A built line is compact: `_aws`, scalars, then arrays. Every metric has its unit."""
     expected = (
         '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"Neuron/Cluster",'
         '"Dimensions":[["ClusterName"],[]],"Metrics":[{"Name":"BusyCores","Unit":"Count"},'
@@ -260,16 +269,16 @@ def test_a_built_line_is_extracted():
 
 
 def by_text(whole):
-    """The first violation found in the encoded line."""
+    """Return the first violation found in the encoded line."""
     try:
-        found = violations(encode(whole))
+        line_violations = violations(encode(whole))
     except WireFormatError as error:
         return str(error)
-    # Without metadata a line defines no metric: it is stored, and nothing is to be extracted.
+    # Without `_aws` a line defines no metric: CloudWatch stores it and extracts nothing.
     return next(
         (
             violation.sentence
-            for violation in found
+            for violation in line_violations
             if "_aws" in whole or violation.rule != "metadata"
         ),
         None,
@@ -277,7 +286,7 @@ def by_text(whole):
 
 
 def by_document(whole):
-    """The first violation found before the line is encoded."""
+    """Return the first violation found before the line is encoded."""
     try:
         assert encode(whole) == sendable_line(whole)
     except WireFormatError as error:
@@ -294,7 +303,11 @@ def by_document(whole):
 @example("\ud800", {}, {"filler": "x" * 1_048_576})
 @example(None, {"Dimensions": [["\u20ac"]]}, {"Share": math.nan})
 def test_a_document_is_refused_exactly_as_its_line_would_be(value, changes, others):
-    """With the same sentence, whatever it holds; a document that passes is encoded as usual."""
+    """
+    `sendable_line` refuses a document with the sentence that its encoded line would get.
+
+    A document that passes is encoded as usual.
+    """
     for whole in (
         {**directive(**changes), **others},
         document(BusyCores=value, ClusterName=value, **others),

@@ -1,4 +1,4 @@
-"""Several records of one instance and minute: parts of it, or two emitters."""
+"""Merging records of one instance and minute: parts of a minute, or two emitters."""
 
 from __future__ import annotations
 
@@ -13,34 +13,38 @@ from proof.factories.records import LATER_BOOT, record
 
 
 def part(covered_seconds, **changes):
-    """A record of part of the minute, one core."""
+    """Return a record of part of the minute, with one core."""
     one_core = {"core_state": "b", "utilization_percent": (50.0,), "idle_minutes": (0,)}
     return record(covered_seconds=covered_seconds, **{**one_core, **changes})
 
 
 def restarted(first_s, second_s, **pairs):
-    """The record of two parts; each change is a pair, of the first and of the second."""
+    """Return the merged record of two parts. Each change is a pair of values, one per part."""
     first, second = ({name: pair[n] for name, pair in pairs.items()} for n in (0, 1))
     return merge_records([part(first_s, **first), part(second_s, seq=2, **second)]).record
 
 
 def cores_of(merged):
-    """What a record says of its cores."""
-    return merged.core_state, merged.utilization_percent, merged.idle_minutes
+    """Return the state, utilization and idle minutes of a record's cores."""
+    return {
+        "state": merged.core_state,
+        "percent": merged.utilization_percent,
+        "idle": merged.idle_minutes,
+    }
 
 
 @pytest.mark.parametrize(("seconds", "two"), [(36.0, False), (36.1, True)])
 def test_66_covered_seconds_are_a_restart_and_more_are_two_emitters(seconds, two):
-    """The limit is inclusive."""
+    """Up to 66 covered seconds are a restart. Above 66 seconds are two emitters."""
     merged = merge_records([part(30.0), part(seconds, boot=LATER_BOOT)])
     assert two == merged.duplicate_emitters
     assert (seconds if two else 60.0) == merged.record.covered_seconds
 
 
 def test_the_limit_of_a_restart_is_exact():
-    """5.97, 59.1 and 0.93 seconds are 66, though their sum as floats is greater."""
+    """5.97, 59.1 and 0.93 seconds are exactly 66, although their sum as floats is greater."""
     parts = [part(5.97), part(59.1, seq=2), part(0.93, boot=LATER_BOOT)]
-    # Not sum(): from Python 3.12 on it corrects itself.
+    # Not sum(): from Python 3.12 on, sum() compensates rounding errors.
     assert 66 < reduce(add, (part.covered_seconds for part in parts))
     assert not merge_records(parts).duplicate_emitters
 
@@ -49,36 +53,34 @@ def test_the_limit_of_a_restart_is_exact():
     ("percents", "mean"), [((0.01, 0.02), 0.02), ((0.02, 0.03), 0.02), ((12.34, 12.35), 12.34)]
 )
 def test_a_mean_between_two_values_is_the_even_one(percents, mean):
-    """Two decimals, half to even, the same on every machine."""
+    """A mean has two decimals, rounded half to even, on every machine."""
     merged = restarted(30.0, 30.0, utilization_percent=[(percent,) for percent in percents])
     assert (mean,) == merged.utilization_percent
 
 
 def test_a_core_comes_from_the_last_part_that_knew_it():
-    """
-    Unknown in the latest part: utilization, state and idle minutes come from
-    the part that knew the core.
-    """
+    """A core that is unknown in the latest part has the values of the last part that knows it."""
     percents = ((0.5,), (None,))
     minutes = ((7,), (0,))
     merged = restarted(
         20.0, 40.0, core_state="a?", utilization_percent=percents, idle_minutes=minutes
     )
-    assert ("a", (0.5,), (7,)) == cores_of(merged)
+    assert {"state": "a", "percent": (0.5,), "idle": (7,)} == cores_of(merged)
 
 
 def test_state_and_idle_minutes_come_from_the_latest_part():
-    """Latest is the greatest (Boot, Seq), whatever the order of arrival."""
+    """State and idle minutes come from the part with the greatest (Boot, Seq), in any order."""
     early = part(30.0, seq=9)
     late = part(
         30.0, boot=LATER_BOOT, core_state="u", utilization_percent=(0.0,), idle_minutes=(3,)
     )
-    for found in ([early, late], [late, early]):
-        assert ("u", (25.0,), (3,)) == cores_of(merge_records(found).record)
+    for parts in ([early, late], [late, early]):
+        merged = merge_records(parts).record
+        assert {"state": "u", "percent": (25.0,), "idle": (3,)} == cores_of(merged)
 
 
 def test_tallies_are_added_and_absent_ones_stay_absent():
-    """100 executions and 7 are 107; an absent ECC rise is not 0."""
+    """Counts of two parts are added. A count that no part has stays absent, not 0."""
     nothing = {"ecc_corrected_rise": (None, None)}
     merged = restarted(30.0, 30.0, executions=(100, 7), execution_errors=(None, 1), **nothing)
     assert 107 == merged.executions
@@ -87,7 +89,7 @@ def test_tallies_are_added_and_absent_ones_stay_absent():
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
-    """Nothing of the other is added."""
+    """Of two emitters, the record with more coverage counts alone."""
     merged = merge_records([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
     assert LATER_BOOT == merged.record.boot
     assert 2 == merged.record.executions
@@ -96,7 +98,7 @@ def test_of_two_emitters_the_one_with_more_coverage_counts():
 
 
 def test_an_instance_that_came_back_is_not_gone():
-    """After a restart the `CleanShutdown` of the latest part counts."""
+    """The latest part's `CleanShutdown` decides: an instance that restarted is not gone."""
     back = [part(30.0, is_clean_shutdown=True), part(30.0, boot=LATER_BOOT)]
     left = [part(30.0), part(30.0, boot=LATER_BOOT, is_clean_shutdown=True)]
     thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, is_clean_shutdown=True)]
@@ -104,7 +106,7 @@ def test_an_instance_that_came_back_is_not_gone():
 
 
 def test_an_instance_is_gone_when_both_its_emitters_shut_down():
-    """One of two emitters may stop without the instance being gone."""
+    """An instance with two emitters is gone only after both have shut down."""
     one_stays = [part(60.0), part(60.0, boot=LATER_BOOT, is_clean_shutdown=True)]
     both = [part(60.0, is_clean_shutdown=True), part(60.0, boot=LATER_BOOT, is_clean_shutdown=True)]
     again = [
@@ -116,19 +118,19 @@ def test_an_instance_is_gone_when_both_its_emitters_shut_down():
 
 
 def readings_of(*parts, merges, unit="Count"):
-    """What a made-up reading becomes of the parts of a minute: (seconds, value or None) each."""
-    made = Member("Made", "a test", "any", "Made up.", unit, "gauge", merges=merges)
+    """Return an invented reading after a merge; each part is (seconds, value or None)."""
+    member = Member("Made", "a test", "any", "Made up.", unit, "gauge", merges=merges)
     records = [
         part(seconds, seq=seq, readings={} if value is None else {"Made": value})
         for seq, (seconds, value) in enumerate(parts, 1)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(READING_MEMBERS, "Made", made)
+        patch.setitem(READING_MEMBERS, "Made", member)
         return merge_records(records).record.readings.get("Made")
 
 
 @pytest.mark.parametrize(("merges", "expected"), [("last", 4), ("sum", 17), ("mean", 5)])
 def test_a_reading_merges_as_its_entry_says(merges, expected):
-    """Over the parts that have it; a mean is weighted by covered seconds."""
+    """A reading is merged as its catalogue entry says; a mean is weighted by covered seconds."""
     parts = ((10.0, 6), (20.0, 7), (30.0, 4), (0.0, None))
     assert expected == readings_of(*parts, merges=merges)

@@ -1,4 +1,4 @@
-"""What shows what an owner does."""
+"""Commands that show what an owner does."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ ECS = "--cluster prod --services search --region us-west-2"
     ],
 )  # fmt: skip
 def test_commands_by_kind_of_owner(owner, first):
-    """A name that does not have the form of its kind gives no command."""
-    found = owner_commands(owner, *CLUSTER_AND_REGION)
-    assert first == (found[0].text if found else None)
+    """The owner's kind decides the commands. A name in another form has no commands."""
+    commands = owner_commands(owner, *CLUSTER_AND_REGION)
+    assert first == (commands[0].text if commands else None)
 
 
 @given(
@@ -60,7 +60,7 @@ def test_commands_by_kind_of_owner(owner, first):
     st.text(max_size=20),
 )
 def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
-    """A shell reads plain words, and no name begins an option."""
+    """A shell reads a command as plain words, and a name never adds an option."""
     for command in owner_commands(kind.format(name), cluster, region):
         words = command.text.split(" ")
         assert words == shlex.split(command.text)
@@ -71,7 +71,7 @@ def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
 
 
 def test_tags_are_asked_of_ids_that_ec2_gave():
-    """Any other is left out."""
+    """Commands contain only IDs in EC2's format."""
     (known,) = tags_commands(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
     assert "Values=i-0123456789abcdef0 --query" in known.text
     assert () == tags_commands(["host-1"], "us-west-2")

@@ -1,4 +1,4 @@
-"""Which owner had which cores: none is lost, and none is invented."""
+"""Owners of cores in a line: no owner is lost or invented."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ LONG_STATE = "abuu?" * 8
 
 
 def cores_of(named, more):
-    """All cores that the owners of a line and those left out of it have."""
+    """Return all cores of the owners in a line and of the omitted owners."""
     texts = (*(text for owner in named for text in (owner.cores, owner.reserved)), more)
     return {core for text in texts for core in core_indexes(text)}
 
 
 def owned(*holdings):
-    """The owners of a line from *holdings*: name, cores, team, reserved, executions."""
+    """Return a line's owners for *holdings*: name, cores, team, reserved, executions."""
     return list_owners(group_holdings(Holding(*holding) for holding in holdings))
 
 
 def size(named):
-    """Bytes of the array as a line has it."""
+    """Return the bytes of the array Owners in a line."""
     return len(encode({"Owners": owner_members(named)}).encode()) - len('{"Owners":}')
 
 
 @given(holdings(LONG_STATE))
 def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdings):
-    """For any names; the cores of a listed owner are not also in OwnersMore."""
+    """Listed and omitted owners have exactly the held and reserved cores, without overlap."""
     named, more = quieted(holdings)
     had = [{*holding.cores, *holding.reserved} for holding in holdings]
     assert set().union(*had) == cores_of(named, more)
@@ -59,13 +59,19 @@ def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdi
 
 
 def test_all_holdings_of_one_name_are_one_owner():
-    """Also those without a name; executions that one of them lacks are absent."""
+    """
+    Holdings with one name, or without a name, are one owner.
+
+    Its executions are absent if a holding does not report them.
+    """
     first = ("a", {0, 1}, "x", (), 3)
     second = ("a", {1, 2}, "x", (), 4)
     holdings = [first, (None, {2}), second, ("a", (), "x", {7})]
     unnamed = Owner("2-6", "[unnamed]")
     expected = (unnamed, Owner("0-2", "a", "x", "7", 7))
-    assert (expected, "") == owned(*holdings, ("", {3, 4, 5, 6}, "y"))
+    named, more = owned(*holdings, ("", {3, 4, 5, 6}, "y"))
+    assert expected == named
+    assert "" == more
 
 
 TEAM_SOURCES = st.tuples(st.sampled_from(["x", "x", "z", None, ""]), st.booleans())
@@ -73,7 +79,7 @@ TEAM_SOURCES = st.tuples(st.sampled_from(["x", "x", "z", None, ""]), st.booleans
 
 @given(st.lists(TEAM_SOURCES, min_size=1, max_size=4))
 def test_the_team_of_an_owner_is_what_any_source_knows(sources):
-    """In any order: a source without a team takes none away, and two teams are no team."""
+    """An owner has the team that any source knows, and no team if two sources disagree."""
     known = {team for team, _ in sources} - {None, ""}
     ((owner,), _) = owned(
         *(
@@ -86,7 +92,7 @@ def test_the_team_of_an_owner_is_what_any_source_knows(sources):
 
 @pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])
 def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
-    """1,800 bytes fit, one more does not."""
+    """An array Owners of 1,800 bytes is written; one more byte omits an owner."""
     holdings = [(f"{place}{'x' * 90}", {place}, "t", {place + 20}, 7) for place in range(11)]
     room = MAX_OWNERS_BYTES - size(owned(*holdings)[0]) - size([Owner("39", "", 'q"')]) + len("[],")
     name = "z" * (room - len(",,") + more_letters)
@@ -117,11 +123,15 @@ OWNER_JSON = st.recursive(
 
 @given(OWNER_JSON, OWNER_JSON, OWNER_JSON)
 def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text):
-    """The rest is the same, and can be written again."""
+    """
+    The other members of a minute are read, whatever Owners, Holders and texts contain.
+
+    The record can be written again.
+    """
     bare = parse(json.dumps(line_of()))
     texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Reservations": text}
     listed = {"Owners": entries, "OwnersMore": more, "Holders": entries, "HoldersMore": more}
-    found: Any = parse(json.dumps(line_of(**listed, **texts)))
+    minute: Any = parse(json.dumps(line_of(**listed, **texts)))
     changes: dict[str, Any] = {
         "owners": (),
         "owners_more": "",
@@ -130,8 +140,8 @@ def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text)
         "paid": None,
     }
     changes |= {"reservations": None, "holders": (), "holders_more": 0}
-    assert bare == dataclasses.replace(found, **changes)
-    assert found == parse(encode({"Timestamp": WIRE_MINUTE_MS, **found.members()}))
+    assert bare == dataclasses.replace(minute, **changes)
+    assert minute == parse(encode({"Timestamp": WIRE_MINUTE_MS, **minute.members()}))
 
 
 @pytest.mark.parametrize(
@@ -145,16 +155,16 @@ def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text)
     ],
 )
 def test_a_text_of_another_form_is_absent(member, good, bad):
-    """It does not cost the minute."""
+    """A text in another form is absent; the minute is read."""
     fields = {"AccountId": "account_id", "UnknownReason": "unknown_reason"}
     read = fields.get(member, member.lower())
-    made = record(core_state="b?", utilization_percent=(80.0, None))
+    two_cores = record(core_state="b?", utilization_percent=(80.0, None))
     assert good == getattr(parse(json.dumps(line_of(**{member: good}))), read)
     for value in bad:
         assert getattr(parse(json.dumps(line_of(**{member: value}))), read) is None
         wrong: dict[str, Any] = {read: str(value)}
-        assert member not in dataclasses.replace(made, **wrong).members() or value
-    assert good == dataclasses.replace(made, **{read: good}).members()[member]
+        assert member not in dataclasses.replace(two_cores, **wrong).members() or value
+    assert good == dataclasses.replace(two_cores, **{read: good}).members()[member]
 
 
 OWNED_PARTS = st.lists(
@@ -168,7 +178,7 @@ OWNED_PARTS = st.lists(
 
 @given(OWNED_PARTS)
 def test_the_last_record_that_knew_a_core_names_its_owner(parts):
-    """Core by core; cores of several parts with one name are one owner."""
+    """The last record that knows a core decides its owner; one name is one owner."""
     records = [
         record(
             seq=seq,

@@ -1,4 +1,4 @@
-"""Durations, money, moments and names as people read them, in messages, commands and pages."""
+"""Durations, money, times and names as messages, commands and pages show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neuron_words import name_words, now_words, quantity_words
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
 def test_a_name_is_printable_and_of_bounded_length(text, longest):
-    """A short printable name is unchanged."""
+    """A shown name is printable and at most *longest* characters; a short name is unchanged."""
     shown = name_words.printable(text, longest)
     assert shown.isprintable()
     assert len(shown) <= longest
@@ -24,7 +24,7 @@ def test_a_name_is_printable_and_of_bounded_length(text, longest):
 
 @pytest.mark.parametrize("letter", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_a_spreadsheet_sees_no_formula(letter):
-    """Also behind leading blanks; elsewhere in a name the sign is harmless."""
+    """A cell that begins with a formula sign, also after blanks, gets an apostrophe."""
     assert f"'{letter}1" == name_words.cell(f"{letter}1")
     assert f"'\t{letter}1" == name_words.cell(f"\t{letter}1")
     assert f"a{letter}1" == name_words.cell(f"a{letter}1")
@@ -35,13 +35,17 @@ def test_a_spreadsheet_sees_no_formula(letter):
     [("0.00 USD", 0), ("under 0.01 USD", 0.0049), ("0.01 USD", 0.005), ("1,234.50 USD", 1234.5)],
 )
 def test_less_than_a_cent_is_not_shown_as_0(expected, value):
-    """An hour of an idle core may cost less."""
+    """An amount under a cent is `under 0.01 USD`; only zero is `0.00 USD`."""
     assert expected == quantity_words.usd(value)
 
 
 @given(st.integers(0, 10**9), st.integers(1, 10**9))
 def test_a_share_is_the_nearest_percent_and_coverage_the_whole_percent_below(some, more):
-    """0 and 100 are exact: any other share is `<1 %` or `>99 %` there, and half a percent is up."""
+    """
+    A share is rounded to the nearest percent, coverage down; 0 % and 100 % are exact.
+
+    Other shares near 0 and 100 are `<1 %` and `>99 %`.
+    """
     of = some + more
     exact = Fraction(100 * some, of)
     nearest = (exact + Fraction(1, 2)) // 1
@@ -56,7 +60,7 @@ def test_a_share_is_the_nearest_percent_and_coverage_the_whole_percent_below(som
     ("expected", "share"), [("45 %", 44.78), ("45 %", 44.5), ("1 %", 0.5), ("99 %", 99.49)]
 )
 def test_half_a_percent_rounds_up(expected, share):
-    """44.78 % is 45 %, never 44."""
+    """A share is rounded half up: 44.5 % and 44.78 % are 45 %."""
     assert expected == quantity_words.share_words(share)
 
 
@@ -69,11 +73,11 @@ def test_half_a_percent_rounds_up(expected, share):
     ],
 )  # fmt: skip
 def test_a_duration_has_its_two_greatest_units(expected, minutes):
-    """Rounded down: no duration is shown as longer than it was."""
+    """A duration has at most two units, and is rounded down so that it is never overstated."""
     assert expected == quantity_words.duration(minutes)
 
 
-FIRST_MINUTE_OF_DAY = 20_779 * 1440  # minutes to 2026-11-22
+FIRST_MINUTE_OF_DAY = 20_779 * 1440  # minutes from the Unix epoch to 2026-11-22
 
 
 @pytest.mark.parametrize(
@@ -95,8 +99,9 @@ FIRST_MINUTE_OF_DAY = 20_779 * 1440  # minutes to 2026-11-22
 )
 def test_what_is_known_of_a_holder(last, minute, marks):
     """
-    An execution in this minute or the one before counts as executing; the day stands where it
-    is another one or unknown.
+    A holder that executed in this minute or the minute before is executing.
+
+    The date is shown if it is another day or the day is unknown.
     """
     assert marks == now_words.holder_marks("ml/a/b", last, minute, is_gone=False)
     gone = now_words.holder_marks("ml/a/b", last, minute, is_gone=True)
@@ -126,5 +131,5 @@ HOLDS = {"idle": 2 * MICRO, "allocated": 64 * MICRO, "busy": 0, "executions": 0}
     ],
 )
 def test_what_an_owner_does_in_a_few_words(expected, changes):
-    """Work comes first; nothing is shown where the owner does none or that is unknown."""
+    """An owner's work comes first. The text is empty if there is nothing notable or known."""
     assert expected == now_words.owner_words(IdleOwner(**{"owner": "ml/a-0", **HOLDS, **changes}))

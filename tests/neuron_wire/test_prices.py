@@ -1,4 +1,4 @@
-"""What an instance costs, whether a stop saves it, and the template parameters that say so."""
+"""Instance prices, payment, and the template parameters that set them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ANY_OVERRIDES = st.from_regex(re.compile(OVERRIDES_PATTERN.pattern, re.ASCII), f
 @example("trn1.32xlarge=1.0000000")
 @example("trn1.32xlarge=1\n")
 def test_the_parser_accepts_what_the_template_accepts(text):
-    """Nothing else; a type that stands twice has its last price."""
+    """The parser accepts exactly what the template accepts; the last price of a type counts."""
     if len(text) > OVERRIDES_PARAMETER["MaxLength"] or not OVERRIDES_PATTERN.fullmatch(text):
         with pytest.raises(ParameterTextError):
             price_overrides(text)
@@ -75,7 +75,7 @@ def test_the_parser_accepts_what_the_template_accepts(text):
     ["us-east-2/unknown type", "us-west-2/trn2.48xlarge", "trn2;reboot", "sa-east-1/trn2.3xlarge"]
 )
 def test_what_to_type_is_what_the_template_takes(types):
-    """With numbers for USD it prices the first five types that the grammar can express."""
+    """The suggested PriceOverrides is valid and has the first five types that it can express."""
     line = price_overrides_line(types)
     _, _, text = line.partition("PriceOverrides=")
     given = price_overrides(text.replace("USD", "1"))
@@ -86,7 +86,7 @@ def test_what_to_type_is_what_the_template_takes(types):
 
 
 def test_an_error_names_the_setting_and_the_wrong_part():
-    """The option or the variable, the wrong part, and how to write it."""
+    """The error names the option or variable and the wrong part, and shows the correct form."""
     words = r"has 'inf2=1e2', which is not \[REGION/\]TYPE=USD: write it as trn1.32xlarge=13.5"
     with pytest.raises(SettingsError, match=f"--price-overrides {words}"):
         prices("trn1.32xlarge=13.5,inf2=1e2")
@@ -98,22 +98,27 @@ def test_an_error_names_the_setting_and_the_wrong_part():
 
 
 def test_an_override_goes_before_the_list():
-    """Also an override of 0; an unlisted type and no cores have no price."""
-    found = Prices({"trn1.2xlarge": 0.0, "new.large": 6.0})
-    assert 0 == found.usd_per_core_hour("trn1.2xlarge", 2)
-    assert 3 == found.usd_per_core_hour("new.large", 2)
-    assert LIST_USD_PER_HOUR["us-east-1"]["inf2.xlarge"] == found.usd_per_core_hour(
+    """An override, even 0, wins over the list. An unlisted type or no cores have no price."""
+    overridden = Prices({"trn1.2xlarge": 0.0, "new.large": 6.0})
+    assert 0 == overridden.usd_per_core_hour("trn1.2xlarge", 2)
+    assert 3 == overridden.usd_per_core_hour("new.large", 2)
+    assert LIST_USD_PER_HOUR["us-east-1"]["inf2.xlarge"] == overridden.usd_per_core_hour(
         "inf2.xlarge", 1
     )
     for instance_type, cores in (("other.large", 2), (None, 2), ("new.large", 0)):
-        assert found.usd_per_core_hour(instance_type, cores) is None
+        assert overridden.usd_per_core_hour(instance_type, cores) is None
     assert ["new.large", None, None] == [
-        found.override_of(instance_type) for instance_type in ("new.large", "inf2.xlarge", None)
+        overridden.override_of(instance_type)
+        for instance_type in ("new.large", "inf2.xlarge", None)
     ]
 
 
 def test_a_price_is_that_of_the_region():
-    """Never another region's; a line without one takes the stack's. Trainium2 has no price."""
+    """
+    A price is that of the record's region, or of the stack's region if the record has none.
+
+    Trainium2 has no list price.
+    """
     stack = Prices(region="ap-northeast-1")
     assert [12.98127, 19.4719, 19.4719] == [
         stack.usd_per_core_hour("inf2.48xlarge", 1, region)
@@ -124,16 +129,16 @@ def test_a_price_is_that_of_the_region():
 
 
 def test_an_override_of_a_region_goes_before_one_of_all():
-    """In any order."""
+    """An override for a region wins over an override for all regions, in any order."""
     both = ("trn2.3xlarge=2", "sa-east-1/trn2.3xlarge=3")
     for parts in (both, both[::-1]):
-        found = Prices(price_overrides(",".join(parts)))
-        assert 3 == found.usd_per_core_hour("trn2.3xlarge", 1, "sa-east-1")
-        assert 2 == found.usd_per_core_hour("trn2.3xlarge", 1, "us-east-2")
+        overridden = Prices(price_overrides(",".join(parts)))
+        assert 3 == overridden.usd_per_core_hour("trn2.3xlarge", 1, "sa-east-1")
+        assert 2 == overridden.usd_per_core_hour("trn2.3xlarge", 1, "us-east-2")
 
 
 def test_the_basis_names_list_overrides_and_unpriced_types():
-    """The list with region and date, unless every price is an override."""
+    """The basis names the list's regions and date only if a price came from the list."""
     basis = PriceBasis()
     prices_ = Prices({"trn1.2xlarge": 1.0})
     for instance_type, cores, region in (
@@ -153,11 +158,11 @@ def test_the_basis_names_list_overrides_and_unpriced_types():
 
 
 def test_a_price_that_changes_has_a_new_date():
-    """The list has its date beside the sum of its prices, so an edit meets both."""
+    """The price file has a sum next to its date, so that an edit of a price meets both."""
     rows = json.loads(PRICE_FILE.read_text("utf-8"))
-    every = [row["usd_per_hour"] for row in rows["prices"]]
-    assert rows["sum"] == round(sum(every), 5)
-    assert len(every) == len({(row["region"], row["type"]) for row in rows["prices"]})
+    usd_per_hour = [row["usd_per_hour"] for row in rows["prices"]]
+    assert rows["sum"] == round(sum(usd_per_hour), 5)
+    assert len(usd_per_hour) == len({(row["region"], row["type"]) for row in rows["prices"]})
     assert {row["source"] for row in rows["prices"]} == rows["sources"].keys()
 
 
@@ -181,7 +186,9 @@ def test_a_price_that_changes_has_a_new_date():
 def test_the_most_specific_source_decides_what_is_committed(
     paid, by_type, lifecycle, instance_type, expected
 ):
-    """The operator, the parameter, spot or a block, the type; else it is avoidable."""
+    """
+    `--paid`, PaidByType, Lifecycle and the type decide in this order; the default is avoidable.
+    """
     instance = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
     assert expected == is_committed(instance, by_type)
 
@@ -196,7 +203,7 @@ PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
 @example("TRN1=committed")
 @example("trn1.32xlarge=committed\n")
 def test_paid_by_type_accepts_what_the_template_accepts(text):
-    """Nothing else; a type that stands twice has its last value."""
+    """The parser accepts exactly what the template accepts; the last value of a type counts."""
     if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):
         with pytest.raises(ParameterTextError):
             paid_by_type(text)
@@ -206,7 +213,7 @@ def test_paid_by_type_accepts_what_the_template_accepts(text):
 
 
 def test_no_price_is_free():
-    """An unknown price is None, never 0: its cores are unpriced, not free."""
+    """Every list price is above 0: a type without a price is absent, not free."""
     for by_type in LIST_USD_PER_HOUR.values():
         assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
         assert by_type.keys() <= INSTANCE_TYPES.keys()
@@ -222,5 +229,5 @@ def test_no_price_is_free():
     ],
 )
 def test_a_parameter_is_as_long_as_the_template_allows(name, longest):
-    """The one bound that its pattern cannot say."""
+    """The parser and the template have the same maximum length, which no pattern expresses."""
     assert longest == PARAMETERS[name]["MaxLength"]

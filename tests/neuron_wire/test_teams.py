@@ -1,4 +1,4 @@
-"""The template's pattern is the grammar of the rules of teams; the first that matches counts."""
+"""Team rules: the parser accepts what the template accepts, and the first match counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ANY_TEAM_RULES = st.from_regex(TEAMS_PATTERN, fullmatch=True)
 @example("a|b=c\n")
 @example("!|}=~")
 def test_the_parser_accepts_what_the_template_accepts(text):
-    """Nothing else; blanks around each part do not count."""
+    """The parser accepts exactly what the template accepts, and ignores blanks around parts."""
     if len(text) > TEAMS_PARAMETER["MaxLength"] or not TEAMS_PATTERN.fullmatch(text):
         with pytest.raises(ParameterTextError):
             team_rules(text)
@@ -48,7 +48,7 @@ def test_the_parser_accepts_what_the_template_accepts(text):
 
 
 def test_the_first_rule_that_matches_counts():
-    """Before the scheduler's team, which stays where no rule matches."""
+    """The first matching rule wins over the scheduler's team, which counts without a match."""
     rules = team_rules(TEAM_RULES_TEXT)
     assert ["ml", "lab", "serving"] == [
         rules.team_of(cluster, owner, "scheduled")
@@ -65,7 +65,7 @@ def test_the_first_rule_that_matches_counts():
 
 @pytest.mark.parametrize("owner", sorted(PLACEHOLDER_OWNERS))
 def test_a_placeholder_owner_has_no_team(owner):
-    """Unless a rule names it literally."""
+    """A placeholder owner has no team unless a rule names the placeholder literally."""
     assert team_rules("*|*=ml").team_of("research", owner) is None
     assert "ml" == team_rules(f"research|{owner}=ml").team_of("research", owner)
 
@@ -76,13 +76,13 @@ def test_a_placeholder_owner_has_no_team(owner):
 @example("*a*", "ab")
 @example("*ab*ab*", "ab")
 def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
-    """Neither is ? or [] a sign of the shell's."""
+    """Only a star matches any text: `?` and `[]` match themselves."""
     expected = bool(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name))
     assert expected == TeamRule("*", pattern, "team").matches("any", name)
 
 
 def test_a_file_holds_a_rule_a_line():
-    """Comments and blank lines are skipped; an error gives the number of its line."""
+    """A file of rules may have comments and blank lines; an error names the line number."""
     text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
     assert team_rules(TEAM_RULES_TEXT) == team_rules_of_file(text)
     with pytest.raises(ParameterTextError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):

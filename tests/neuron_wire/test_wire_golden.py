@@ -1,4 +1,4 @@
-"""Lines of released emitters, kept in files: each is written as before and read for ever."""
+"""Lines of released emitters: today's emitter writes them unchanged, and readers read them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRONG_UNIT = json.dumps(metric(Unit="Counts"))
 
 
 class Golden(NamedTuple):
-    """How the lines of one file were made."""
+    """The arguments of replay that make one golden file."""
 
     reports: str
     interval: float
@@ -48,10 +48,10 @@ MADE = {
 WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
 OWNED_GOLDENS = [f"owned_{name}" for name in WITHOUT_OWNERS]
 KEPT_GOLDENS = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED_GOLDENS}
-"""What was written once: nothing makes these lines again, and every reader reads them."""
+"""Files that no program makes any more. Every reader must read them."""
 
 MADE_ELSEWHERE = {"kinds", "owned", "reservations"}
-"""By test_length.py, from values and not from reports."""
+"""Files that test_length.py makes from values, not from reports."""
 
 GOLDEN_LINES = [
     pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
@@ -61,7 +61,7 @@ GOLDEN_LINES = [
 
 
 def kept(line, frozen):
-    """Return the part of a JSON value *line* that *frozen* has: no new member, no new metric."""
+    """Return *line* without the members and metrics that *frozen* does not have."""
     if isinstance(frozen, dict):
         return {name: kept(line[name], frozen[name]) for name in line if name in frozen}
     if isinstance(frozen, list) and len(line) == len(frozen):
@@ -71,40 +71,40 @@ def kept(line, frozen):
 
 @pytest.mark.parametrize("name", MADE)
 def test_replay_prints_all_that_the_golden_lines_say(name, golden):
-    """A new member may come in. A changed one changes the contract, and is read in review."""
-    made = MADE[name]
+    """Replay prints the golden lines. New members are permitted; a change needs a review."""
+    maker = MADE[name]
     settings = ReplaySettings(
         cluster="golden",
-        interval=made.interval,
+        interval=maker.interval,
         start="2026-01-01T00:00:00Z",
-        metrics=made.metrics,
-        metric=made.metric,
-        raw_reports=made.raw_reports,
+        metrics=maker.metrics,
+        metric=maker.metric,
+        raw_reports=maker.raw_reports,
         runtime_lines="none",
     )
-    replayed = replay([V1_FOLDER / f"{made.reports}.reports.jsonl"], settings)
+    replayed = replay([V1_FOLDER / f"{maker.reports}.reports.jsonl"], settings)
     lines = [line for line in map(json.loads, replayed) if line["Kind"] != "event"]
     path = V1_FOLDER / f"{name}.lines.jsonl"
     frozen = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else lines
-    said = [kept(*pair) for pair in zip(lines, frozen, strict=True)]
-    golden(path, "".join(f"{encode(line)}\n" for line in said))
+    golden_lines = [kept(*pair) for pair in zip(lines, frozen, strict=True)]
+    golden(path, "".join(f"{encode(line)}\n" for line in golden_lines))
 
 
 def test_every_golden_file_has_its_maker():
-    """Each is made above, kept from an older release, or made by another test."""
+    """A golden file is made here or by another test, or kept from an older release."""
     files = [path.name.partition(".")[0] for path in V1_FOLDER.glob("*.lines.*")]
     assert sorted([*MADE, *KEPT_GOLDENS, *MADE_ELSEWHERE]) == sorted(files)
 
 
 @pytest.mark.parametrize("line", GOLDEN_LINES)
 def test_a_line_is_read_and_is_written_the_same(line):
-    """Every line of this schema can be read, and compact JSON has one form."""
+    """Each golden line can be read, and encoding it again gives the same bytes."""
     parse(line)
     assert line == encode(json.loads(line))
 
 
 def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):
-    """The schema that AWS publishes for the format refuses a wrong line, and no golden line."""
+    """AWS's published EMF schema refuses a line with a wrong unit and accepts every golden line."""
     texts = [path.read_text("utf-8") for path in sorted(TESTS_DATA.rglob("*.jsonl"))]
     lines = [line for text in texts for line in text.splitlines() if '"_aws":' in line]
     documents = tmp_path / "documents.json"
@@ -123,12 +123,12 @@ def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):
 
 
 def records(name):
-    """What the stack reads in one file."""
+    """Return the records in a golden file."""
     return [parse(line) for line in (V1_FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
 
 
 def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
-    """They stay unattached, and quiet for each whole minute that the pod has them."""
+    """Cores of a pod without a process are unattached, reserved and quiet in each minute."""
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
         assert "uu" == record.core_state
@@ -137,10 +137,10 @@ def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
 
 
 def test_no_golden_of_schema_1_changes():
-    """Every reader reads what an emitter wrote. A new line gets a new file, listed here, too."""
+    """Golden files never change. A new line gets a new file and an entry in frozen.sha256."""
     listed = (V1_FOLDER / "frozen.sha256").read_text("ascii").splitlines()
-    found = [
+    sums = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
         for path in sorted(V1_FOLDER.glob("*.jsonl"))
     ]
-    assert listed == found
+    assert listed == sums

@@ -1,4 +1,4 @@
-"""Minute records that an emitter could have made, and one line of them by hand."""
+"""Strategies of minute records as an emitter writes them, and a minute line written by hand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READING = {
 
 
 def texts(longest: int) -> SearchStrategy[str]:
-    """What may name something: printable, not blank."""
+    """Generate names: printable and not blank."""
     return st.text(PRINTABLE_LETTERS, min_size=1, max_size=longest).filter(str.strip)
 
 
@@ -54,7 +54,7 @@ PARAMETERS = load(STACK_TEMPLATE_FILE.read_text("utf-8"))["Parameters"]
 
 @st.composite
 def nearly(draw: Any, texts: Any, signs: str) -> str:
-    """One of *texts* with one of *signs* put in or in the place of a character, or one left out."""
+    """Generate near misses: a text of *texts* with a sign inserted or replaced, or a gap."""
     text = draw(texts)
     at = draw(st.integers(0, len(text)))
     put = draw(st.sampled_from(["", *signs]))
@@ -63,7 +63,7 @@ def nearly(draw: Any, texts: Any, signs: str) -> str:
 
 @st.composite
 def holders(draw: Any) -> tuple[Holder, ...]:
-    """Up to as many holders as one line names, each with any of its members absent."""
+    """Generate at most MAX_HOLDERS holders, each with any members absent."""
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
     name = st.none() | texts(20)
     moment = st.none() | st.just("2026-11-22T02:10Z")
@@ -85,7 +85,7 @@ def holders(draw: Any) -> tuple[Holder, ...]:
 
 @st.composite
 def holdings(draw: Any, state: str) -> list[Holding]:
-    """Who has which cores of *state*: names that repeat, are missing or fill the line."""
+    """Generate holders and reservations of *state*, with repeated, missing and long names."""
     if not state:
         return []
     held = st.sets(st.integers(0, len(state) - 1), max_size=9)
@@ -100,24 +100,24 @@ def holdings(draw: Any, state: str) -> list[Holding]:
 
 
 def quieted(given: list[Holding]) -> Owned:
-    """As an emitter lists them: an owner that executed nothing has been quiet for a while."""
-    found = group_holdings(given)
-    for place, holding in enumerate(found.values()):
+    """Return the owners as an emitter lists them: owners without executions have quiet minutes."""
+    by_name = group_holdings(given)
+    for place, holding in enumerate(by_name.values()):
         is_known = holding.executions is not None or not holding.cores
         holding.quiet_minutes = 1 + place if is_known and not holding.executions else None
-    return list_owners(found)
+    return list_owners(by_name)
 
 
 def owners(state: str) -> SearchStrategy[Owned]:
-    """The owners that a line of cores with *state* names, and the cores of the others."""
+    """Generate the owners of a line with *state*, and the cores of omitted owners."""
     return holdings(state).map(quieted)
 
 
 @st.composite
 def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord:
-    """Any record of *min_cores* to *max_cores* cores, with any members absent."""
+    """Generate records of *min_cores* to *max_cores* cores, with any members absent."""
     cores = draw(st.integers(min_cores, max_cores))
-    # A short pattern repeated: drawing a thousand letters one by one takes seconds.
+    # A repeated short pattern: drawing a thousand letters takes seconds.
     pattern = draw(
         st.lists(st.tuples(st.sampled_from("bau?"), WIRE_PERCENTS), min_size=1, max_size=9)
     )
@@ -202,10 +202,10 @@ HOLDER = Holder(
 
 def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
-    A record with every member there is, its numbers as long as a month of uptime makes them.
+    Return a record with every member, and numbers as long as after a month of uptime.
 
-    *state* is its cores' letters; each core that is not busy has been so for
-    *idle_for* minutes.
+    *state* has a letter for each core. Each core that is not busy has been idle for *idle_for*
+    minutes.
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
@@ -232,7 +232,9 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
 
 
 def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[str]]) -> str:
-    """The line of *members* with a metric of each that is one, in each of the dimension *sets*."""
+    """
+    Return the line of *members* with every metric among them, in each dimension set of *sets*.
+    """
     metrics = {name: members[name] for name in MINUTE_METRICS if name in members}
     return emf_line(
         "Neuron",
@@ -245,7 +247,7 @@ def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[s
 
 
 def line_of(**changes: Any) -> dict[str, Any]:
-    """The members of a small minute line, written by hand; None takes one out."""
+    """Return the members of a small minute line, written by hand; None removes a member."""
     whole = {
         "_aws": {"Timestamp": WIRE_MINUTE_MS, "CloudWatchMetrics": []}, "Schema": 1,
         "Kind": "minute",
