@@ -1,4 +1,4 @@
-"""Utilization and FLOP/s of a core over a minute, and what nobody measured."""
+"""Utilization and FLOP/s of a core over a minute, and cores that no report measured."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from tests.neuron_emitter.neuron_reports import (
 @settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.floats(0, 100)] * 4), min_size=1, max_size=5))
 def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
-    """Every runtime lists every core it can see, 0 for those it does not use."""
-    entries = [runtime(counters(each), pid=pid) for pid, each in enumerate(percents, start=1)]
+    """Each runtime lists all visible cores, with 0 for unused ones: the maximum is right."""
+    entries = [runtime(counters(percent), pid=pid) for pid, percent in enumerate(percents, start=1)]
     expected = [round(max(shares), 2) for shares in zip(*percents, strict=True)]
     assert expected == list(minute_of(report(*entries)).utilization_percent)
 
@@ -41,7 +41,7 @@ def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
     [(-0.01, None), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
 )
 def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
-    """A value above 100 is 100, by rounding of the monitor; a negative percentage is unknown."""
+    """A percentage above 100 is a rounding error and counts as 100. Below 0 it is unknown."""
     record = minute_of(two_cores(runtime(counters([found, 50]))))
     assert (expected, 50.0) == record.utilization_percent
 
@@ -50,15 +50,13 @@ def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
     ("period", "expected"), [(None, None), (0.070_980_417, None), (0.499, None), (0.5, 90.0)]
 )
 def test_a_sample_under_half_a_second_gives_no_utilization(period, expected):
-    """
-    The first sample of the monitor and of every runtime is noise: its percentages do not count.
-    """
+    """A sample shorter than 0.5 s gives no utilization, because neuron-monitor's first is noise."""
     record = minute_of(two_cores(runtime(counters([90, 90], period))))
     assert (expected, expected) == record.utilization_percent
 
 
 def test_the_tallies_and_gauges_of_a_short_sample_count():
-    """As captured on an idle inf1.xlarge: only what is a share of the period is noise."""
+    """A sample that is too short for utilization still counts executions and memory."""
     held = memory(models=[(0, 3)], period=0.070905372)
     ran = executions(3, period=0.070935409)
     record = minute_of(report(runtime(counters([0, 0, 0, 0], 0.070980417), held, ran)))
@@ -72,7 +70,7 @@ def test_the_tallies_and_gauges_of_a_short_sample_count():
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.floats(0.5, 10), st.floats(0, 100)), min_size=1, max_size=12))
 def test_a_core_in_a_minute_is_weighted_by_the_length_of_its_samples(reports):
-    """The sum of W times u over that of W, which is what is covered, up to the minute."""
+    """Utilization is weighted by sample length. The lengths, up to 60 s, are the coverage."""
     record = minute_of(*[two_cores(runtime(counters([u, 0], w))) for w, u in reports])
     weight_s = sum(w for w, _ in reports)
     expected = sum(w * u for w, u in reports) / weight_s
@@ -84,7 +82,7 @@ def test_a_core_in_a_minute_is_weighted_by_the_length_of_its_samples(reports):
     ("period", "expected"), [(9.99, 9.99), (10.0, 10.0), (10.01, 10.0), (3600.0, 10.0)]
 )
 def test_a_report_weighs_at_most_two_nominal_periods(period, expected):
-    """After a suspended machine a single sample must not speak for a whole minute."""
+    """One sample after a suspended machine does not cover more than two nominal periods."""
     record = minute_of(two_cores(runtime(counters([50, 50], period))), period_s=5.0)
     assert expected == record.covered_seconds
 
@@ -100,8 +98,9 @@ FAILED_COUNTER_GROUPS = {
 @pytest.mark.parametrize("failed", FAILED_COUNTER_GROUPS.values(), ids=FAILED_COUNTER_GROUPS)
 def test_a_failed_runtime_hides_the_cores_it_holds(failed):
     """
-    What it did on them is not known, but for a core that another shows above 0; the other cores
-    are.
+    A runtime with failed counters hides the cores that it holds, unless another uses them.
+
+    The other cores stay known.
     """
     entries = [HEALTHY, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
     for document in (report(*entries), report(*reversed(entries))):
@@ -116,15 +115,16 @@ def test_a_failed_runtime_hides_the_cores_it_holds(failed):
 )
 @pytest.mark.parametrize("failed", FAILED_COUNTER_GROUPS.values(), ids=FAILED_COUNTER_GROUPS)
 def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
-    """Nothing says which cores are its own; what another shows above 0 stays known."""
+    """A runtime without counters and memory hides every core, except cores that another uses."""
     record = minute_of(report(HEALTHY, runtime(failed, group, pid=2)))
     assert (40.0, None, None, None) == record.utilization_percent
 
 
 def test_a_group_error_of_a_living_runtime_leaves_the_others():
     """
-    As captured in a sidecar: four runtimes tagged "1", a vCPU error in every report,
-    and good counters beside it.
+    Runtimes with an error in one group and good counters have utilization.
+
+    The reports are as captured in a sidecar: four runtimes tagged "1" with a vCPU error.
     """
     blind = runtime_vcpu(0, 0, error="open /proc/784315/stat: no such file or directory")
     shares = ([12.5 if core == mine else 0 for core in range(4)] for mine in range(4))
@@ -136,7 +136,11 @@ def test_a_group_error_of_a_living_runtime_leaves_the_others():
 
 
 def test_a_runtime_whose_process_is_gone_is_left_out():
-    """And counted: it neither hides cores nor keeps the list from being empty of runtimes."""
+    """
+    A runtime without a process is counted and left out: it hides no core.
+
+    A list of only such runtimes counts as an empty list.
+    """
     gone = runtime(pid=2, error="no such process")
     gone["report"] = None
     healthy = runtime(counters([40, 0]), memory({0: 1}))
@@ -151,7 +155,7 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
 
 
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
-    """What the filter hides may run: from the next minute on no core is known."""
+    """After a tag filter is set, an empty list leaves cores unknown: hidden runtimes may run."""
     fold = new_fold()
     add(fold, nobody(), REPORTS_START_S)
     assert "uu" == closed(fold).core_state
@@ -165,8 +169,10 @@ def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
 @pytest.mark.parametrize("members", [{}, {"neuron_hardware_info": None, "instance_info": None}])
 def test_no_runtime_gives_0_to_cores_reported_and_to_cores_listed_in_the_minute(members):
     """
-    A runtime listed 0, 1 and 5 of two: the gap between is nobody's word, so it is unknown and
-    never counts as idle; the next minute has two cores again, or none if none is reported.
+    Without a runtime, cores that the hardware reports or a runtime listed in this minute are 0.
+
+    Here a runtime lists cores 0, 1 and 5 of two. Cores 2 to 4 are unknown, never idle. The next
+    minute has only the reported cores.
     """
     fold = new_fold()
     listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)
@@ -183,7 +189,11 @@ def test_no_runtime_gives_0_to_cores_reported_and_to_cores_listed_in_the_minute(
 
 @pytest.mark.parametrize(("gap_s", "expected"), [(4.0, 9.0), (10.0, 15.0), (10.5, 15.0)])
 def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s, expected):
-    """At most two nominal periods: nobody watched longer than that."""
+    """
+    A report without a runtime weighs the time since the last sample.
+
+    The maximum is two nominal periods, because the emitter watched no longer.
+    """
     assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
 
 
@@ -192,8 +202,9 @@ def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s,
 )
 def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
     """
-    With different periods per group a line can come on which runtimes were not due:
-    within 1.5 periods it is no news.
+    An empty list within 1.5 periods of counters may mean that no runtime was due.
+
+    The cores keep their values.
     """
     hidden = runtime(None, memory({1: 1}), pid=2)
     working = two_cores(runtime(counters([50, 0]), memory({0: 1})), hidden)
@@ -201,7 +212,11 @@ def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
 
 
 def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
-    """They may be busy for a runtime that the filter hides; no matched one is not no runtime."""
+    """
+    With a tag filter, only cores of matching runtimes are known: a hidden one may use others.
+
+    An empty list does not mean that no runtime exists.
+    """
     entry = runtime(counters([40, 0, 0, 0]), memory({0: 1, 1: 1}))
     record = minute_of(report(entry), only_matched=True)
     assert "ba??" == record.core_state
@@ -210,7 +225,7 @@ def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
 
 
 def flops_of(*documents, **settings):
-    """TeraFlops of the minute."""
+    """Return the TeraFlops of a minute."""
     return minute_of(*documents, **settings).tera_flops
 
 
@@ -230,8 +245,9 @@ def flops_of(*documents, **settings):
 )
 def test_effective_flops_win_over_flops(rates, tera_flops):
     """
-    The observed name is effective_flops, and 0 counts; the documentation and older tools say
-    flops. What is below 0 or above 10^18 of one core is missing.
+    effective_flops, even 0, wins over flops, the name in the documentation and older tools.
+
+    A rate below 0 or above 10^18 per core is not reported.
     """
     named: dict[str, Any] = {name: {0: rate} for name, rate in rates.items()}
     group = counters([50, 50], **named)
@@ -239,13 +255,13 @@ def test_effective_flops_win_over_flops(rates, tera_flops):
 
 
 def test_flops_are_the_sum_over_the_runtimes_of_a_core():
-    """Work adds up where shares do not."""
+    """FLOP/s of a core are added over its runtimes, unlike utilization."""
     group = counters([50, 0], effective_flops={0: 1e12, 1: 0})
     assert 2.0 == flops_of(two_cores(runtime(group, pid=1), runtime(group, pid=2)))
 
 
 def test_flops_are_absent_when_no_report_had_them():
-    """inf1 has none: absent, never 0."""
+    """Without a reported rate, as on inf1, TeraFlops is absent, never 0."""
     null = counters([50, 50])
     null["neuroncores_in_use"]["0"] = None
     silent = two_cores(runtime(counters([50, 50])))
@@ -259,7 +275,7 @@ def test_flops_are_absent_when_no_report_had_them():
 
 
 def sample_of(*documents, **chosen):
-    """What the last of these reports said, 5 s apart."""
+    """Return the sample of the last of *documents*, which are 5 s apart."""
     fold = new_fold(**{"every_report": True, **chosen})
     for place, document in enumerate(documents):
         add(fold, document, REPORTS_START_S + 5 * place)
@@ -267,7 +283,7 @@ def sample_of(*documents, **chosen):
 
 
 def test_a_sample_has_the_numbers_of_its_report_alone():
-    """Nothing of the reports before is in it."""
+    """A sample has only the numbers of its own report."""
     before = runtime(counters([90] * 4, flops={0: 9e12}), memory(), executions(9, timed_out=1))
     entries = (
         runtime(counters([50, 0, 0, 0], flops={0: 1e12}), memory(), executions(3), pid=1),
@@ -278,7 +294,7 @@ def test_a_sample_has_the_numbers_of_its_report_alone():
 
 
 def test_samples_do_not_change_the_minute():
-    """The minute is the same with and without them, also what was malformed."""
+    """The minute is equal with and without samples, and so is the count of malformed parts."""
     document = report(runtime(counters({0: 50, "x": 1}), memory({0: 1}, [(7, 9)])))
     minutes = []
     for every_report in (False, True):

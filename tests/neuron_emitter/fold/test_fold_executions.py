@@ -1,4 +1,6 @@
-"""Executions are tallies and add up; percentiles do not merge."""
+"""
+Executions and errors are added. Percentiles are weighted or maxima, because they do not merge.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ ERROR_CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardwa
 DEVICE = {"p0": 0.0076, "p1": 0.0077, "p50": 0.0216, "p99": 0.0337, "p100": 0.0356}
 
 
-def one(*stats, **members):
-    """A report with one runtime per group."""
-    entries = [runtime(None, None, each, pid=pid) for pid, each in enumerate(stats, start=1)]
+def report_of(*stats, **members):
+    """Return a report with one runtime per group."""
+    entries = [runtime(None, None, group, pid=pid) for pid, group in enumerate(stats, start=1)]
     return report(*entries, **members)
 
 
@@ -52,8 +54,10 @@ def one(*stats, **members):
 @example([({"completed": 10, **dict.fromkeys(FAILURE_MEMBERS, 1)}, dict.fromkeys(ERROR_CAUSES, 0))])
 def test_which_member_counts_where(groups):
     """
-    Executions ended, with or without error; errors are all that went wrong. Causes overlap with
-    them and are never added: a member per type, never a zero. Reports and runtimes are summed.
+    Executions count every end, with or without error. Errors count all failures.
+
+    Causes overlap with errors and are not added to them. Each type above zero has a member, and all
+    reports and runtimes are summed.
     """
     stats = [executions(**counts, causes=causes) for counts, causes in groups]
     sums = {name: sum(counts[name] for counts, _ in groups) for name in groups[0][0]}
@@ -62,7 +66,7 @@ def test_which_member_counts_where(groups):
         **{member: sums[name] for name, member in FAILURE_MEMBERS.items()},
         **{f"Errors{name.title()}": count for name, count in causes.items()},
     }
-    for record in (minute_of(one(*stats)), minute_of(*map(one, stats))):
+    for record in (minute_of(report_of(*stats)), minute_of(*map(report_of, stats))):
         assert record.executions == sum(
             sums[name] for name in ("completed", "completed_with_err", "completed_with_num_err")
         )
@@ -74,15 +78,17 @@ def test_which_member_counts_where(groups):
     ("first", "settings", "expected"),
     [
         (None, {"executions_asked": True}, 0),
-        (one(executions(5)), {}, 0),
+        (report_of(executions(5)), {}, 0),
         (None, {}, None),
-        (one(None), {}, None),
+        (report_of(None), {}, None),
         (None, {"executions_asked": True, "only_matched": True}, None),
         (nobody(neuron_runtime_data=None), {"executions_asked": True}, None),
     ],
 )
 def test_no_runtime_executes_nothing(first, settings, expected):
-    """Known to be 0 where the group was asked for or once seen, without a tag filter."""
+    """
+    Executions are 0 without a runtime if the group was configured or seen, and no filter is set.
+    """
     fold = new_fold(every_report=True, **settings)
     last = nobody() if first is None or first["neuron_runtime_data"] else first
     for minute, document in enumerate((first or nobody(), last)):
@@ -96,8 +102,8 @@ def test_no_runtime_executes_nothing(first, settings, expected):
 
 @pytest.mark.parametrize("completed", [None, -1])
 def test_executions_without_a_count_of_the_completed_are_not_read(completed):
-    """The failures alone would say that nothing was executed."""
-    assert minute_of(one(executions(completed))).executions is None
+    """Executions are unknown without the completed count: failures alone would read as idle."""
+    assert minute_of(report_of(executions(completed))).executions is None
 
 
 @settings(max_examples=50)
@@ -110,15 +116,16 @@ def test_executions_without_a_count_of_the_completed_are_not_read(completed):
 )
 def test_medians_are_weighted_by_completed_executions(groups):
     """
-    Percentiles do not merge: the weighted mean of p50, also beside failures, and the maximum
-    of p99, whichever report or runtime they are in.
+    The median is the mean of p50, weighted by completed executions; p99 is the maximum.
+
+    Failures have no weight. Reports and runtimes are merged alike.
     """
     stats = [
         executions(count, timed_out=late, total={"p50": seconds, "p99": seconds})
         for count, late, seconds in groups
     ]
     mean_s = sum(count * s for count, _, s in groups) / sum(count for count, _, _ in groups)
-    for record in (minute_of(one(*stats)), minute_of(*map(one, stats))):
+    for record in (minute_of(report_of(*stats)), minute_of(*map(report_of, stats))):
         assert pytest.approx(mean_s, rel=1e-6, abs=1e-9) == record.latency_p50_mean_s
         assert max(s for _, _, s in groups) == record.latency_p99_max_s
 
@@ -136,5 +143,7 @@ def test_medians_are_weighted_by_completed_executions(groups):
     ],
 )
 def test_the_gap_is_never_below_0(medians, gap_s):
-    """As on inf2, noise may turn equal medians around; a difference needs both."""
-    assert gap_s == minute_of(one(executions(10, **medians))).latency_gap_s
+    """
+    The gap is at least 0, although noise can turn equal medians around. It needs both medians.
+    """
+    assert gap_s == minute_of(report_of(executions(10, **medians))).latency_gap_s

@@ -1,4 +1,4 @@
-"""Errors of groups that are worth a line of their own, told once and not in every report."""
+"""Events for errors of report groups, at most once an hour and not in every report."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ SILENT_ERROR = "open /proc/4711/stat: no such file or directory"
 
 
 def complaint(text, **members):
-    """A report whose vCPU group is in error."""
+    """Return a report whose vCPU group has the error *text*."""
     return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
 
 
 def test_an_error_of_a_sidecar_is_one_event():
     """
-    As published for four runtimes: a process namespace of its own sees no other process, and
-    says so in every report.
+    The errors of four runtimes in a sidecar are one event, although every report has them.
+
+    A sidecar's process namespace does not see the runtimes' processes.
     """
     entries = [
         runtime(
@@ -50,42 +51,44 @@ def test_an_error_of_a_sidecar_is_one_event():
 
 
 def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
-    """It says that all groups of the runtime are in doubt."""
+    """An error of a whole runtime is a RuntimeError, because it puts all its groups in doubt."""
     broken, well = (report(runtime(error=text)) for text in ("lost the connection", ""))
-    found = events_of([broken], [well])
-    assert ["RuntimeError", "RuntimeErrorCleared"] == [event.name for event in found]
-    assert "runtime" == found[0].details["Group"]
+    events = events_of([broken], [well])
+    assert ["RuntimeError", "RuntimeErrorCleared"] == [event.name for event in events]
+    assert "runtime" == events[0].details["Group"]
 
 
 @settings(max_examples=50)
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
-    """However it comes and goes: one that it is there, one that it has gone."""
-    found = events_of(*[[complaint(SILENT_ERROR if is_bad else "")] for is_bad in minutes])
+    """An error that comes and goes has at most one event and one clearing event an hour."""
+    events = events_of(*[[complaint(SILENT_ERROR if is_bad else "")] for is_bad in minutes])
     for name in ("GroupError", "GroupErrorCleared"):
-        times = [event.at_s for event in found if event.name == name]
+        times = [event.at_s for event in events if event.name == name]
         assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
-    assert len(found) <= 2 * (len(minutes) // 60 + 1)
-    if found:
-        assert "GroupError" == found[0].name
+    assert len(events) <= 2 * (len(minutes) // 60 + 1)
+    if events:
+        assert "GroupError" == events[0].name
 
 
 def reported(*moments):
     """
-    What is said when each of these reports is a minute of its own; each is a moment and a text.
+    Return the names of events for reports in minutes of their own.
+
+    Each moment is a pair of seconds and error text.
     """
-    found = []
-    fold = new_fold(on_event=found.append)
+    events = []
+    fold = new_fold(on_event=events.append)
     for at_s, text in moments:
         add(fold, complaint(text), REPORTS_START_S + at_s)
         closed(fold)
-    return [event.name for event in found]
+    return [event.name for event in events]
 
 
 def test_an_error_that_stays_is_repeated_after_an_hour_and_cleared_then():
-    """Not a moment before; and that it has gone is told of the second telling too."""
-    found = reported((0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, ""))
-    assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
+    """An error that stays is repeated after an hour, not earlier. Both events are cleared."""
+    names = reported((0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, ""))
+    assert ["GroupError", "GroupError", "GroupErrorCleared"] == names
 
 
 FAILING_RUNTIME_GROUPS = (
@@ -100,7 +103,7 @@ WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
 @pytest.mark.parametrize("group", [*FAILING_RUNTIME_GROUPS, *FAILING_SYSTEM_GROUPS, *WHOLE_GROUPS])
 def test_the_error_of_every_group_is_an_event(group):
-    """Under the group's own name, once; the other groups have none."""
+    """An error of any group is one event with the group's name."""
     document = whole()
     if group in FAILING_RUNTIME_GROUPS:
         holder = document["neuron_runtime_data"][0]["report"]
@@ -120,7 +123,7 @@ def test_the_error_of_every_group_is_an_event(group):
     ],
 )
 def test_what_is_remembered_of_texts_is_bounded(texts):
-    """Of 2 MB of long texts, and of 1.2 MB that differ in a number."""
+    """Memory for error texts is bounded: 2 MB of long texts, and 1.2 MB that differ in a number."""
     fold = new_fold()
     add(fold, complaint("begin"), REPORTS_START_S)
     tracemalloc.start()
@@ -148,7 +151,7 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
     ],
 )
 def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
-    """Paths and names of models identify a customer: only what the system itself names stays."""
+    """The event has no paths, model names, tokens or addresses, because they identify customers."""
     (event,) = events_of([complaint(text)])
     assert shown == event.details["Error"]
     assert event.message.endswith(f"of group vcpu_usage: {shown}")

@@ -1,4 +1,4 @@
-"""A core is held by bytes on it, a model on it, or use of it; listing it is not holding it."""
+"""A core is held through bytes on it, a model on it or use of it. A listed core is not held."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.neuron_emitter.neuron_reports import (
 
 
 def table_of(group):
-    """Bytes by core and use of a `memory_used`."""
+    """Return the table of a `memory_used` group: bytes by core and use."""
     return group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
 
 
 def test_listing_a_core_is_not_holding_it():
-    """Every runtime lists every core it can see."""
+    """A runtime lists every visible core, so a listed core is not held."""
     assert "uuuu" == minute_of(report(runtime(IDLE_COUNTERS, memory()))).core_state
 
 
@@ -39,7 +39,7 @@ def test_listing_a_core_is_not_holding_it():
     ("tensors", None, "uuuu"), ("tensors", 0, "uuuu"), ("tensors", -1, "uuuu"),
 ])  # fmt: skip
 def test_any_bytes_on_a_core_hold_it(use, size, states):
-    """As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model."""
+    """Any bytes on a core hold it, as 13,376 bytes of runtime memory without a model on inf2."""
     group = memory()
     table_of(group)["1"][use] = size
     assert states == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state
@@ -50,8 +50,9 @@ def test_any_bytes_on_a_core_hold_it(use, size, states):
 )
 def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
     """
-    Checked on a report of 32 runtimes against its memory table: as a global index it
-    fits 2 of 32.
+    A model's core index counts within its device.
+
+    In a captured report of 32 runtimes, it would fit the memory table for only 2 as a global index.
     """
     entry = runtime(counters([0] * 32), memory(models=[place], cores=32))
     record = minute_of(report(entry, neuron_hardware_info=hardware(16, 2)))
@@ -62,7 +63,7 @@ def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
     "group", [None, memory({0: 1}, error="cannot read memory")], ids=["missing", "in error"]
 )
 def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
-    """Nothing says otherwise; cores it does not list stay free."""
+    """A runtime without readable memory holds every core that it lists, and no other core."""
     entry = runtime(counters({1: 0, 2: 0}), group)
     assert "uaau" == minute_of(report(entry)).core_state
 
@@ -83,44 +84,44 @@ OTHER_SILENT = runtime(counters([], error="x"), pid=2)
 @pytest.mark.parametrize(
     ("states", "reports"),
     [
-        # A runtime that let go of a core within the minute does not hold it.
+        # A runtime that released a core within the minute does not hold it.
         ("uauu", [[BOTH], [IDLE_1]]),
-        # Where memory is due less often than counters, its last reading stands.
+        # If memory is reported less often than counters, its last reading counts.
         ("uauu", [[IDLE_1], [UNTOLD], [UNTOLD]]),
         ("uauu", [[IDLE_1], None]),
-        # So does that before a group that failed, whatever others reported since.
+        # The reading before a failed group counts, whatever other runtimes reported since.
         ("auua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3]]),
         ("auua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3], [FAILED_MEMORY, OTHER_3]]),
         ("uuua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3], [OTHER_3]]),
         ("auuu", [[IDLE_0], [FAILED_MEMORY]]),
-        # Who appears after the last reading has none, and holds what it lists.
+        # A runtime that appears after the last reading holds what it lists.
         ("uaua", [[IDLE_1], [UNTOLD, OTHER_LISTS_3]]),
         ("uauu", [[IDLE_1], [UNTOLD, OTHER_LISTS_3], [IDLE_1]]),
-        # Who ended holds nothing, nor does no runtime once it is believed.
+        # A runtime that ended holds nothing. Neither does an empty list, once confirmed.
         ("uauu", [[IDLE_0, OTHER_1], [OTHER_1]]),
         ("uuuu", [[IDLE_0], [], []]),
         ("uuuu", [[LISTS_1], [], []]),
-        # Where counters are due less often than lines, their last reading stands.
+        # If counters are due less often than lines, their last reading counts.
         ("uaua", [[LISTS_1, OTHER_LISTS_3], [SILENT, OTHER_SILENT]]),
         ("uauu", [[LISTS_1, OTHER_LISTS_3], [SILENT]]),
         ("auua", [[OTHER_LISTS_3], [IDLE_0, OTHER_SILENT]]),
-        # What a runtime listed before it was gone is no evidence when it is back.
+        # A runtime that returns does not hold the cores it listed before it was gone.
         (
             "uuua",
             [[LISTS_1, OTHER_3], [IDLE_0, OTHER_3], [GONE_RUNTIME, OTHER_3], [SILENT, OTHER_3]],
         ),
-        # Without memory the exception is for the runtime, not for the report.
+        # A runtime without memory holds its listed cores, even if other runtimes report memory.
         ("auua", [[IDLE_0, OTHER_LISTS_3]]),
     ],
 )
 def test_the_last_report_that_had_the_group_decides(states, reports):
-    """Per runtime: a minute without a list of runtimes says nothing of any."""
+    """The last report with the group decides for each runtime; a missing list changes nothing."""
     documents = [report(neuron_runtime_data=entries) for entries in reports]
     assert states == minute_of(*documents).core_state
 
 
 def test_a_memory_table_with_a_key_that_cannot_be_read_is_no_evidence():
-    """The runtime holds every core that it lists: bytes may be on any of them."""
+    """After an unreadable key in the memory table, the runtime holds every core that it lists."""
     group = memory()
     table_of(group)["nc1"] = {"tensors": 1}
     assert "aaaa" == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state
@@ -131,12 +132,12 @@ TRN1 = hardware(16, 2)
 
 
 def holding(pid, *cores, tag="1"):
-    """A runtime with a byte on each of these cores."""
+    """Return a runtime with a byte on each of *cores*."""
     return runtime(LISTED_32, memory(dict.fromkeys(cores, 1)), pid=pid, tag=tag)
 
 
 def trn1(*runtimes, **members):
-    """A report of 32 cores."""
+    """Return a report of 32 cores."""
     return report(*runtimes, **{"neuron_hardware_info": TRN1, **members})
 
 
@@ -147,11 +148,11 @@ def trn1(*runtimes, **members):
             st.integers(1, 99), st.lists(st.integers(0, 31), min_size=1, max_size=4, unique=True)
         ),
         max_size=12,
-        unique_by=lambda one: one[0],
+        unique_by=lambda entry: entry[0],
     )
 )
 def test_every_attached_idle_core_has_a_holder(entries):
-    """Holders name no other core, at most eight stand in a record, and none is forgotten."""
+    """Holders cover exactly the attached-idle cores; a record lists eight and counts the others."""
     record = minute_of(*[trn1(*[holding(pid, *cores) for pid, cores in entries])] * 12)
     named = [core for holder in record.holders for core in core_indexes(holder.cores)]
     idle = {core for core, state in enumerate(record.core_state) if state == "a"}
@@ -163,7 +164,7 @@ def test_every_attached_idle_core_has_a_holder(entries):
 
 
 def test_the_most_idle_come_first():
-    """By the longest idle of their idle cores, then by how many these are, then by pid."""
+    """Holders are sorted by their longest idle minutes, then by idle cores, then by PID."""
     fold = new_fold()
     for minute, runtimes in enumerate(
         ([holding(30, 5)], [holding(30, 5), holding(20, 1), holding(10, 2, 3), holding(9, 8, 9)])

@@ -1,4 +1,4 @@
-"""Idle minutes: whole minutes in a row a core has not been busy, by minute label."""
+"""Idle minutes: consecutive whole minutes in which a core was not busy, by clock minute."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.neuron_emitter.neuron_reports import (
 
 
 def play(fold, minute, percent, covered_s=60.0):
-    """One minute of an instance with two cores: each of *percent* for *covered_s* in all."""
+    """Fold a minute of two cores at *percent* for *covered_s* seconds; return idle minutes."""
     at_s = REPORTS_START_S + 60 * minute
     left = covered_s
     while left > 0.4:
@@ -36,20 +36,20 @@ def play(fold, minute, percent, covered_s=60.0):
 
 
 def again(fold):
-    """A new emitter with the state the old one stored."""
+    """Return a new fold with the stored state of *fold*."""
     return new_fold(fold.encode_state())
 
 
 @pytest.mark.parametrize(("covered_s", "expected"), [(44.9, 1), (44.98, 1), (45.0, 2), (60.0, 2)])
 def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
-    """A partial minute that was not busy neither adds nor resets."""
+    """A whole minute has at least 45 covered seconds. A shorter idle minute changes no count."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     assert (expected, expected) == play(fold, 1, [0, 0], covered_s)
 
 
 def test_an_unknown_minute_neither_adds_nor_resets():
-    """Unknown is never counted as idle, and never as busy."""
+    """An unknown minute counts neither as idle nor as busy."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     play(fold, 1, [0, 0], 0)
@@ -59,14 +59,16 @@ def test_an_unknown_minute_neither_adds_nor_resets():
 
 
 def test_a_core_is_counted_by_its_own_seconds():
-    """A core hidden for most of the minute by a failed runtime was not watched for it."""
+    """
+    A core needs 45 covered seconds of its own: a failed runtime can hide it for most of a minute.
+    """
     idle = runtime(counters([0, 0]), memory())
     hidden = two_cores(idle, runtime(None, memory({0: 1}), pid=2))
     assert (0, 1) == minute_of(*[two_cores(idle)] * 8, *[hidden] * 4).idle_minutes
 
 
 def test_a_minute_counts_once_however_often_the_emitter_starts():
-    """Keyed by label: the second part of a counted minute adds nothing."""
+    """After a restart, the second part of a counted minute does not count again."""
     fold = new_fold()
     assert (1, 1) == play(fold, 0, [0, 0], 45)
     second = again(fold)
@@ -78,7 +80,7 @@ def test_a_minute_counts_once_however_often_the_emitter_starts():
     ("parts", "expected"), [([(90, 10), (0, 50)], [0, 0]), ([(0, 45), (90, 10)], [2, 0])]
 )
 def test_busy_in_any_part_of_a_minute_resets(parts, expected):
-    """First or second part: the minute was not idle."""
+    """A minute that was busy in its first or second part is not idle."""
     fold = new_fold()
     play(fold, 0, [0, 0])
     for (percent, covered_s), minutes in zip(parts, expected, strict=True):
@@ -87,7 +89,7 @@ def test_busy_in_any_part_of_a_minute_resets(parts, expected):
 
 
 def test_a_count_from_the_future_does_not_stop_the_clock():
-    """After a clock that was days ahead is set right, minutes count again."""
+    """Counting resumes after a clock that was days ahead is corrected."""
     fold = new_fold()
     play(fold, 10_000, [0, 0])
     second = again(fold)
@@ -103,7 +105,7 @@ def test_a_count_from_the_future_does_not_stop_the_clock():
     )
 )
 def test_restarts_between_minutes_change_nothing(minutes):
-    """A fold that is stored and restored after any minute counts as one that never stopped."""
+    """A fold that is stored and restored between minutes counts as one that never stopped."""
     steady = new_fold()
     restarted = new_fold()
     for minute, (percent, covered_s, is_restart) in enumerate(minutes):
@@ -119,13 +121,13 @@ def test_restarts_between_minutes_change_nothing(minutes):
 def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched(
     watched, label, expected
 ):
-    """Stored counts are kept for ten minutes after the last known core, not the last count."""
+    """Stored counts expire ten minutes after the last known core, not after the last count."""
     state = FoldState(idle_counted_minute=100, idle_minutes=[5], idle_watched=watched)
     assert (expected,) == state.count_idle_minutes(label, "u", [60.0])
 
 
 def stored():
-    """The state after one minute of four idle cores."""
+    """Return the state after one minute of four idle cores."""
     fold = new_fold()
     for second in range(0, 60, 5):
         add(fold, report(runtime(counters([0, 0, 0, 0]))), REPORTS_START_S + second)
@@ -134,7 +136,7 @@ def stored():
 
 
 def test_a_member_that_this_version_does_not_know_is_dropped():
-    """A newer version may add members to the state."""
+    """The emitter drops state members that a newer version added."""
     whole = stored()
     known = read_state(json.dumps({**whole, "new_in_the_next_release": {"a": 1}}).encode())
     assert whole == json.loads(known.encoded())
@@ -142,7 +144,7 @@ def test_a_member_that_this_version_does_not_know_is_dropped():
 
 @given(st.binary() | st.text().map(str.encode))
 def test_no_state_stops_the_emitter(encoded):
-    """Whatever stands in the spool."""
+    """The emitter starts with any bytes as saved state."""
     fold = new_fold(encoded)
     add(fold, report(runtime(counters([0, 0, 0, 0]))), REPORTS_START_S)
     assert "aaaa" == closed(fold).core_state

@@ -1,4 +1,4 @@
-"""Which instance this is, and which cores exist on it."""
+"""Identify the instance and its cores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BUSY_COUNTERS = counters([50, 50])
     [(1, 4, 4), (16, 2, 32), (16, 4, 64), (16, 64, 1024), (1024, 1, 1024)],
 )
 def test_cores_are_devices_times_cores_per_device(devices, per_device, expected):
-    """Up to 1,024 of them."""
+    """Cores are devices times cores per device, up to 1,024."""
     document = report(neuron_hardware_info=hardware(devices, per_device))
     record = minute_of(document, document)
     assert "u" * expected == record.core_state
@@ -51,8 +51,9 @@ def test_cores_are_devices_times_cores_per_device(devices, per_device, expected)
 )
 def test_a_missing_count_is_the_last_known(unknown):
     """
-    What was once known of this instance stays known, also over a restart; a core that no runtime
-    lists is unknown if the devices are out of sight.
+    A missing core count is the last known count, also after a restart.
+
+    If the devices are not visible, a core that no runtime lists is unknown.
     """
     fold = new_fold()
     add(fold, report(neuron_hardware_info=hardware(1, 3)), REPORTS_START_S)
@@ -71,18 +72,20 @@ def test_a_missing_count_is_the_last_known(unknown):
 @pytest.mark.parametrize(
     ("instance_type", "entries", "states"),
     [
-        # The table says that cores exist, not what they do.
+        # The type gives the number of cores, not their activity.
         ("inf2.24xlarge", [], "?" * 12),
-        # Telemetry is telemetry; the cores that nobody lists stay unknown.
+        # Reported cores are known. Cores that no runtime lists stay unknown.
         ("inf1.xlarge", [runtime(BUSY_COUNTERS)], "bb??"),
-        # Nothing else says that they exist.
+        # Without a known type, only listed cores exist.
         ("inf9.large", [runtime(counters({0: 50, 2: 0}), memory({2: 1}))], "b?a"),
-        # Zeros nobody measured would look like an instance without work.
+        # Zeros without a measurement would look like an instance without work.
         ("inf9.large", [], ""),
     ],
 )
 def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entries, states):
-    """And without a known type that of the cores listed."""
+    """
+    If no report has a core count, the instance type decides; for an unknown type, listed cores.
+    """
     document = report(*entries, neuron_hardware_info=None, instance_info=instance(instance_type))
     record = minute_of(document, document, document)
     assert states == record.core_state
@@ -90,7 +93,7 @@ def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entr
 
 @pytest.mark.parametrize(("percent", "states"), [(25, "buuu?b"), (None, "buuu??")])
 def test_a_listed_index_beyond_the_count_widens_it(percent, states):
-    """A core that is listed exists; a core neither reported nor listed is unknown."""
+    """A listed core exists, even beyond the count. An unlisted core between them is unknown."""
     record = minute_of(report(runtime(counters({0: 50, 5: percent}), memory())))
     assert states == record.core_state
     assert 6 == len(states)
@@ -98,7 +101,7 @@ def test_a_listed_index_beyond_the_count_widens_it(percent, states):
 
 @pytest.mark.parametrize(("index", "cores", "malformed"), [(1023, 1024, 0), (1024, 4, 1)])
 def test_more_than_1024_cores_are_malformed(index, cores, malformed):
-    """The last index is 1,023; beyond it the key is dropped and counted, and nothing else is."""
+    """The last core index is 1,023. A key beyond it is dropped and counted; other keys are read."""
     fold = new_fold()
     add(fold, report(runtime(counters({0: 50, index: 75}), memory())), REPORTS_START_S)
     record = closed(fold)
@@ -112,7 +115,7 @@ def test_more_than_1024_cores_are_malformed(index, cores, malformed):
     [None, {}, *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129))],
 )
 def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
-    """As scraped in a pod out of reach of instance metadata; not printable, or too long."""
+    """An ID that is empty, too long or not printable is replaced by a guess, as in some pods."""
     record = minute_of(report(instance_info=info))
     assert "host-guess" == record.instance_id
     assert record.identity_guessed is True
@@ -123,7 +126,7 @@ def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
 @pytest.mark.parametrize("physical", [1, 8])
 @pytest.mark.parametrize("other", [None, -1, 0, 9])
 def test_labels_are_those_reported_last(physical, other):
-    """A value that is missing or absurd changes nothing; another instance has its own."""
+    """A missing or absurd value keeps the last label. Another instance has its own labels."""
     long: dict[str, Any] = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
     reported = report(
         instance_info=instance(instance_name="trainer"),
@@ -162,7 +165,7 @@ NAMELESS = instance(
 
 
 def idle_minute(fold, cores=4, **members):
-    """A whole minute of *cores* idle cores, each of which then has one idle minute."""
+    """Fold a whole minute of idle cores, after which each core has one idle minute."""
     for second in range(0, 60, 5):
         add(
             fold,
@@ -173,7 +176,7 @@ def idle_minute(fold, cores=4, **members):
 
 
 def test_facts_fill_members_that_no_report_has():
-    """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
+    """Facts fill what no report has, as in a pod that cannot reach the metadata service."""
     fold = new_fold()
     fold.learn_facts(REPORTED_FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), REPORTS_START_S)
@@ -189,7 +192,7 @@ def test_facts_fill_members_that_no_report_has():
 
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_report_wins(is_late):
-    """Whichever comes first: the report is about the devices that are counted."""
+    """A report wins over facts, in any order, because it describes the counted devices."""
     fold = new_fold()
     steps = [lambda: fold.learn_facts(REPORTED_FACTS), lambda: add(fold, report(), REPORTS_START_S)]
     for step in reversed(steps) if is_late else steps:
@@ -201,7 +204,7 @@ def test_a_report_wins(is_late):
 
 
 def test_facts_of_another_instance_forget_the_state_of_the_one_before():
-    """A disk image carries a spool along: its idle minutes, cores and ECC values are another's."""
+    """Facts of another instance reset idle minutes, cores and ECC values, as after a disk copy."""
     fold = new_fold()
     low, high = (
         {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value})} for value in (5, 9)

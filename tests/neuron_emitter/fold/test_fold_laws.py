@@ -1,4 +1,4 @@
-"""What holds for every minute, whatever the reports say."""
+"""Laws that hold for the minute of any reports."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from tests.neuron_emitter.neuron_reports import (
 LAW_CORES = 4
 LETTER_RANK = {"?": -1, "u": 0, "a": 1, "b": 2}
 
-# Whole reports take milliseconds to draw; the rarer faults have examples of their own elsewhere.
+# Drawing whole reports takes milliseconds. Rare faults have examples in other tests.
 FOLD_LAW = settings(max_examples=30)
 
-# Sums of multiples of 1/4 are exact in any order.
+# Multiples of 1/4 have exact sums in any order.
 ANY_PERCENT = st.one_of(st.none(), st.sampled_from([0, 0, 0.25, 0.75, 1, 50, 99.75, 100, -1, 130]))
 ANY_PERIOD = st.sampled_from([None, 0.07, 0.5, 1.0, 5.0, 5.0, 5.0, 12.0])
 ANY_ERROR = st.sampled_from(["", "", "", "cannot read"])
@@ -38,7 +38,7 @@ ANY_BYTES = st.sampled_from([0, 0, 1, 4096])
 
 @st.composite
 def counter_groups(draw):
-    """`neuroncore_counters`, sometimes missing, short or in error."""
+    """Generate `neuroncore_counters`, sometimes missing, short or in error."""
     listed = draw(st.dictionaries(st.integers(0, LAW_CORES + 1), ANY_PERCENT, max_size=LAW_CORES))
     rates = draw(
         st.dictionaries(
@@ -51,7 +51,7 @@ def counter_groups(draw):
 
 @st.composite
 def memory_groups(draw):
-    """`memory_used`, sometimes in error."""
+    """Generate `memory_used`, sometimes in error."""
     by_core = draw(st.dictionaries(st.integers(0, LAW_CORES), ANY_BYTES, max_size=LAW_CORES))
     models = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, LAW_CORES)), max_size=2))
     return memory(by_core, models, error=draw(ANY_ERROR))
@@ -67,7 +67,7 @@ EXECUTIONS = st.builds(
 
 @st.composite
 def runtimes(draw):
-    """One entry; pids and tags collide on purpose."""
+    """Generate a runtime's entry; PIDs and tags collide often."""
     return runtime(
         draw(st.none() | counter_groups() | counter_groups()),
         draw(st.none() | memory_groups() | memory_groups()),
@@ -80,7 +80,7 @@ def runtimes(draw):
 
 @st.composite
 def reports(draw):
-    """One report with none to four runtimes, or with runtimes not collected."""
+    """Generate a report with up to four runtimes, or without the list of runtimes."""
     entries = draw(st.one_of(st.none(), st.lists(runtimes(), max_size=4)))
     information = draw(
         st.sampled_from([None, hardware(), hardware(), hardware(2, 2), hardware(0, 0, error="x")])
@@ -106,7 +106,7 @@ ANY_FOLD_SETTINGS = st.fixed_dictionaries(
 
 
 def folded(entries, chosen):
-    """The minute of reports that come so many seconds after each other."""
+    """Return the minute of reports; each entry has a report and the seconds since the last."""
     fold = new_fold(**chosen)
     at_s = REPORTS_START_S
     fold.clock.open_minute(at_s)
@@ -120,8 +120,9 @@ def folded(entries, chosen):
 @given(ANY_MINUTES, ANY_FOLD_SETTINGS)
 def test_every_minute_agrees_with_itself(entries, chosen):
     """
-    Coverage is within the minute, utilization within 0 to 100, and one letter, one value
-    and one count stand for each core; no core is called idle or busy without a sample.
+    A minute's coverage, utilization and letters are within their limits and agree.
+
+    Each core has one letter, one value and one count. No core is idle or busy without a sample.
     """
     record = folded(entries, chosen)
     assert 0 <= record.covered_seconds <= 60
@@ -140,7 +141,7 @@ def test_every_minute_agrees_with_itself(entries, chosen):
 @FOLD_LAW
 @given(ANY_MINUTES, ANY_FOLD_SETTINGS, st.randoms(use_true_random=False))
 def test_the_order_of_runtimes_in_a_report_does_not_matter(entries, chosen, random):
-    """Every reading of a minute is a maximum or a sum over runtimes."""
+    """Any order of runtimes in a report gives the same minute."""
     shuffled = copy.deepcopy(entries)
     for document, _ in shuffled:
         random.shuffle(document["neuron_runtime_data"] or [])
@@ -149,10 +150,10 @@ def test_the_order_of_runtimes_in_a_report_does_not_matter(entries, chosen, rand
 
 def with_an_idle_runtime(document, core):
     """
-    The report with one more runtime, that lists *core* as 0 and holds nothing.
+    Return the report with one more runtime, which lists *core* as 0 and holds nothing.
 
-    It has the longest accepted period of the others, or it would change what the report weighs;
-    without any accepted counters it is left out.
+    Its period is the longest accepted period, so that the report's weight does not change. Without
+    accepted counters, the report is returned unchanged.
     """
     periods = [
         group["period"]
@@ -172,11 +173,10 @@ def with_an_idle_runtime(document, core):
 @given(reports(), ANY_FOLD_SETTINGS, st.integers(0, LAW_CORES - 1))
 def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number_or_a_letter(document, chosen, core):
     """
-    One more runtime that does nothing: no core has less utilization, and what was busy or
-    attached still is.
+    Another runtime without work lowers neither a core's utilization nor its letter.
 
-    In one report: over a minute, a core that nobody listed in one of its reports, and of which no
-    hardware block told, has a sample of 0 there once somebody lists it.
+    The law holds for one report. Over a minute, an unlisted core without a hardware block gets a
+    sample of 0 as soon as a runtime lists it.
     """
     before = folded([(document, 0)], chosen)
     after = folded([(with_an_idle_runtime(document, core), 0)], chosen)
@@ -191,17 +191,17 @@ def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number_or_a_letter(docu
 
 
 def spell_keys(uses):
-    """Another spelling of the keys."""
+    """Return the uses with another spelling of all keys."""
     return {f"nc{key}": use for key, use in uses.items()}
 
 
 def spell_one_key(uses):
-    """Another spelling of one key."""
+    """Return the uses with another spelling of one key."""
     return {"nc0" if key == "0" else key: use for key, use in uses.items()}
 
 
 def rename_percentages(uses):
-    """Another name of each percentage."""
+    """Return the uses with another name for each percentage."""
     return {
         key: use and {"utilization": use["neuroncore_utilization"]} for key, use in uses.items()
     }
@@ -220,7 +220,7 @@ COUNTER_SHAPES = {
 
 @st.composite
 def unreadable(draw):
-    """A report whose groups may have another shape, and whose devices may be out of sight."""
+    """Generate a report whose groups may have another shape and whose devices may be missing."""
     seldom = st.sampled_from([False, False, False, False, True])
     document = copy.deepcopy(draw(reports()))
     for entry in document["neuron_runtime_data"] or ():
@@ -236,13 +236,13 @@ def unreadable(draw):
 
 
 def has_number(use):
-    """True if the entry of a core has a percentage of 0 or more."""
+    """Return True if the entry of a core has a percentage of 0 or more."""
     percent = None if use is None else use.get("neuroncore_utilization")
     return percent is not None and percent >= 0
 
 
 def cores_with_bytes(group):
-    """The cores with memory on them; all cores if the memory cannot be read."""
+    """Return the cores with memory on them, or all cores if the memory is unreadable."""
     if group is None or group["error"]:
         return set(range(1024))
     by_core = group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
@@ -250,7 +250,7 @@ def cores_with_bytes(group):
 
 
 def shown_cores(document):
-    """The cores of a report that may count as idle, worked out from its JSON alone."""
+    """Compute from a report's JSON alone which of its cores may be idle."""
     shown = set()
     hidden = set()
     if document["neuron_runtime_data"] is None:
@@ -262,7 +262,7 @@ def shown_cores(document):
         group = entry["report"].get("neuroncore_counters")
         uses = group and group["neuroncores_in_use"]
         if group is None or isinstance(uses, str):
-            is_whole &= bool(entry["error"])  # its process is gone
+            is_whole &= bool(entry["error"])  # the runtime's process is gone
         elif uses is None or group["error"] or (group["period"] or 0) < 0.5:
             is_whole = False
         else:
@@ -279,7 +279,7 @@ def shown_cores(document):
 @given(unreadable(), st.booleans())
 def test_no_core_is_idle_that_no_counters_group_showed(document, is_restarted):
     """
-    Unless each group could be read, or no runtime exists, with the devices in sight.
+    A core is idle only if a counters group shows it, or if all groups and devices are readable.
 
     This also holds after a restart with the same spool. A minute with unknown cores has a reason.
     """

@@ -1,4 +1,4 @@
-"""The minute is that of receipt, and minutes never reopen."""
+"""A report belongs to the minute of its receipt, and a closed minute stays closed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FOLDED_MINUTE_MS = int(REPORTS_START_S) * 1000
 
 
 def busy(percent=50.0):
-    """A report of two cores, one of them at *percent*."""
+    """Return a report of two cores, one of them at *percent*."""
     return two_cores(runtime(counters([percent, 0]), None, executions(10)))
 
 
@@ -39,9 +39,7 @@ def busy(percent=50.0):
     ("at_s", "expected"), [(0.0, 0), (59.999, 0), (60.0, 60_000), (119.999, 60_000)]
 )
 def test_the_minute_is_that_of_receipt(at_s, expected):
-    """
-    A record's timestamp is the start of the minute in which its reports came; none is split.
-    """
+    """A record's timestamp is the start of the minute in which its reports arrived."""
     fold = new_fold()
     add(fold, busy(), REPORTS_START_S + at_s)
     record = closed(fold)
@@ -50,7 +48,9 @@ def test_the_minute_is_that_of_receipt(at_s, expected):
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
-    """Until the clock passes it."""
+    """
+    After the clock was set back, reports go to the open minute until the clock passes its end.
+    """
     fold = new_fold()
     add(fold, busy(100), REPORTS_START_S + 30)
     for at_s in (-3600, -60, -1):
@@ -68,8 +68,9 @@ def test_after_a_backward_step_reports_go_to_the_open_minute():
 )
 def test_busy_starts_at_the_threshold(percent, expected):
     """
-    1 % unless told otherwise: live services run at 2 to 3 %. A value that is written as 1.0 is
-    busy, so that the letter agrees with the number beside it.
+    A core is busy from 1 % by default, because live services run at 2 to 3 %.
+
+    A value that is written as 1.0 is busy, so that the letter agrees with the number.
     """
     entry = runtime(counters([percent]), {"error": ""})
     record = minute_of(report(entry, neuron_hardware_info=hardware(1, 1)))
@@ -83,7 +84,11 @@ def test_busy_starts_at_the_threshold(percent, expected):
 def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hours(
     back_minutes, opened_minutes
 ):
-    """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
+    """
+    A minute does not open twice, unless the clock was over two hours ahead.
+
+    CloudWatch takes no later timestamps, so the emitter does not wait for that minute.
+    """
     clock = MinuteClock()
     clock.open_minute(REPORTS_START_S)
     clock.close_minute()
@@ -95,7 +100,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
     ("minutes", "due"), [(1, True), (0, False), (-1, False), (-120, False), (-121, True)]
 )
 def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
-    """Forward by one, or back by more than two hours."""
+    """A minute ends when the clock moves past it, or back by more than two hours."""
     clock = MinuteClock()
     assert not clock.is_due(REPORTS_START_S + 60 * minutes)
     clock.open_minute(REPORTS_START_S)
@@ -103,29 +108,29 @@ def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
     assert REPORTS_START_S + 60 == clock.ends_at_s()
 
 
-def one(period):
-    """A report of two busy cores whose counters have this period."""
+def report_of(period):
+    """Return a report of two busy cores whose counters have *period*."""
     return two_cores(runtime(counters([50, 50], period)))
 
 
 def covered_s(*periods, **settings):
-    """What reports with these periods cover."""
-    return minute_of(*(one(period) for period in periods), **settings).covered_seconds
+    """Return the covered seconds of reports with these periods."""
+    return minute_of(*(report_of(period) for period in periods), **settings).covered_seconds
 
 
 @pytest.mark.parametrize(
     ("periods", "covered"),
     [
-        # Nothing else to compare the first sample with; those too short are no measure.
+        # The first sample has no other to compare with, and shorter samples do not count.
         ([5], 5), ([0.07, 0.07, 0.07, 5], 5),
-        # The median of the last five counts twice at most, and follows a changed period.
+        # A sample weighs at most twice the median of the last five, which follows a changed period.
         ([1, 1, 1, 1, 30], 6),
         ([1, 1, 3, 10], 1 + 1 + 2 + 2 * (1 + 3) / 2),  # the mean of the middle two
         ([1] * 5 + [10, 10, 10], 5 * 1 + 2 + 2 + 10), ([1] * 5 + [10, 10, 20], 5 * 1 + 2 + 2 + 20),
     ],
 )  # fmt: skip
 def test_without_a_configured_period_the_median_of_the_last_five_counts(periods, covered):
-    """1, 1, 1, 1 and then 30: the median is 1, so 30 counts for 2."""
+    """Without a configured period, a sample weighs at most twice the median of the last five."""
     assert covered == covered_s(*periods, period_s=None)
 
 
@@ -134,8 +139,10 @@ def test_without_a_configured_period_the_median_of_the_last_five_counts(periods,
 )
 def test_without_runtimes_the_system_groups_are_the_measure(system, pause_s, covered):
     """
-    All there is on an empty instance: a pause counts for two of their periods, or of the 15 s that
-    can be asked for at most. A suspended host was not watched for an hour.
+    Without runtimes, a pause weighs at most two periods of the system groups.
+
+    Without these groups it weighs at most two of 15 s, the longest period that can be set. A
+    suspended host was not watched for an hour.
     """
     document = two_cores(system_data=system)
     record = minute_of(document, document, every_s=pause_s, period_s=None)
@@ -144,16 +151,16 @@ def test_without_runtimes_the_system_groups_are_the_measure(system, pause_s, cov
 
 ECC_READING = "EccUncorrectedReported"
 RARE_READINGS = frozenset(
-    one.name for one in CHOOSABLE.values() if one.is_rare and one.family == "tally"
+    reading.name for reading in CHOOSABLE.values() if reading.is_rare and reading.family == "tally"
 )
 FAILURE_READINGS = RARE_READINGS - {ECC_READING}
 
 
 def test_a_chosen_failure_that_was_not_there_is_0():
-    """Each that can be chosen; one that was there is counted, and without a choice none is told."""
+    """A chosen failure that did not occur is 0. Without a choice it has no member."""
     stats = executions(5, timed_out=2)
-    found = minute_of(report(runtime(execution_stats=stats)), chosen=RARE_READINGS).details
-    assert {**dict.fromkeys(FAILURE_READINGS, 0), "ExecutionsTimedOut": 2} == found
+    details = minute_of(report(runtime(execution_stats=stats)), chosen=RARE_READINGS).details
+    assert {**dict.fromkeys(FAILURE_READINGS, 0), "ExecutionsTimedOut": 2} == details
     assert {"ExecutionsTimedOut": 2} == minute_of(report(runtime(execution_stats=stats))).details
 
 
@@ -166,21 +173,23 @@ def test_a_chosen_failure_that_was_not_there_is_0():
     ],
 )
 def test_what_was_not_read_is_not_0(stats, reported):
-    """Without the group none, without errors by cause only the endings."""
-    found = minute_of(report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE_READINGS)
+    """Failures are absent without their group, and causes are absent without errors by cause."""
+    record = minute_of(
+        report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE_READINGS
+    )
     expected = (
         {name for name in RARE_READINGS if name.startswith(reported)}
         if reported == "Exec"
         else set(reported)
     )
-    assert expected == found.details.keys()
+    assert expected == record.details.keys()
 
 
 def test_no_runtime_and_no_memory_error_are_0_if_reported():
-    """Nobody runs, so nothing failed; the counters were read, and all are 0."""
+    """No runtime means no failures, and readable counters without a rise are 0."""
     system = {"neuron_hw_counters": hardware_counters({"mem_ecc_uncorrected": 0})}
-    found = minute_of(report(system_data=system), chosen=RARE_READINGS, executions_asked=True)
-    assert dict.fromkeys(RARE_READINGS, 0) == found.details
+    record = minute_of(report(system_data=system), chosen=RARE_READINGS, executions_asked=True)
+    assert dict.fromkeys(RARE_READINGS, 0) == record.details
 
 
 FOLD_SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
@@ -189,7 +198,9 @@ FOLD_SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
 @pytest.mark.parametrize("scale", [1e-13, 40e6 / 1.23456789e12, 1.0])
 def test_an_amount_has_six_digits_of_its_own(scale):
     """
-    Rounded once, by its line: 40 MFLOP/s is not 0 TFLOP/s, and a latency has no last decimal.
+    An amount is rounded once, to six significant digits, so that small values are not 0.
+
+    Lines of the minute, the runtime and the report have the same amounts.
 
     In the lines of the minute, of the runtime and of the report alike.
     """
@@ -202,7 +213,7 @@ def test_an_amount_has_six_digits_of_its_own(scale):
     record = closed(fold)
     lines = LineWriter(MinuteSettings(metrics="none"))
     written = [
-        *[one.line for one in lines.minute_records(record, fold.due_runtimes)],
+        *[line_record.line for line_record in lines.minute_records(record, fold.due_runtimes)],
         *[record.line for record in lines.report_records(sample, FOLD_SENDER, 3)],
     ]
     flops, *latencies = [float(f"{value:.6g}") for value in (rate / 1e12, seconds, seconds)]

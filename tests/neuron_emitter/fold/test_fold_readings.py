@@ -1,4 +1,4 @@
-"""Readings of the host, and rises of memory errors."""
+"""Host readings, hardware faults and rises of memory errors in a minute."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.neuron_emitter.neuron_reports import (
 
 
 def host(cpu=None, memory=None):
-    """A report with these system groups."""
+    """Return a report with these system groups."""
     groups = {"vcpu_usage": cpu, "memory_info": memory}
     return report(system_data={name: group for name, group in groups.items() if group is not None})
 
@@ -40,27 +40,27 @@ MEMORY = st.none() | st.builds(
 @settings(max_examples=50)
 @given(st.lists(MEMORY, min_size=1, max_size=30))
 def test_a_gauge_is_that_of_the_last_report_that_has_it(groups):
-    """However many there are, and whatever stands between them: not read is no member."""
+    """A gauge has the value of the last report that has it, and is absent if none has."""
     read = [group["memory_used_bytes"] for group in groups if group and not group["error"]]
     possible = [size for size in read if size is not None and 0 <= size <= MAX_AMOUNT]
-    found = minute_of(*(host(memory=group) for group in groups)).readings
-    assert (possible or [None])[-1] == found.get("HostMemoryUsed")
+    readings = minute_of(*(host(memory=group) for group in groups)).readings
+    assert (possible or [None])[-1] == readings.get("HostMemoryUsed")
 
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from([None, 0.25, 0.5, 5.0]), st.integers(0, 50)), min_size=1))
 def test_a_mean_is_weighted_by_the_period_of_the_group(samples):
-    """Periods under half a second, and unknown ones, are no sample."""
-    found = minute_of(*(host(vcpu(period, user=user)) for period, user in samples)).readings
+    """A mean is weighted by the group's period; short and unknown periods do not count."""
+    readings = minute_of(*(host(vcpu(period, user=user)) for period, user in samples)).readings
     counted = [(period, user) for period, user in samples if period and period >= 0.5]
     weight_s = sum(period for period, _ in counted)
     total = sum(period * user for period, user in counted)
     expected = pytest.approx(total / weight_s, abs=0.006) if counted else None
-    assert expected == found.get("HostCpuPercent")
+    assert expected == readings.get("HostCpuPercent")
 
 
 def test_each_reading_of_the_catalogue_is_read():
-    """A name that stands in one of the two only is a mistake."""
+    """The fold reads exactly the readings in the catalogue."""
     fold = new_fold()
     add(fold, host(vcpu(), host_memory()), REPORTS_START_S)
     fold.add_hardware_faults(0)
@@ -69,9 +69,10 @@ def test_each_reading_of_the_catalogue_is_read():
 
 def test_faults_of_a_minute_add_up_and_end_with_it():
     """
-    Told bit by bit, and the next minute has its own. Missing is not zero: while nobody reads
-    kernel messages there is no number, once somebody does, none is 0. Those of a minute without a
-    record are not in the next.
+    Faults add up within a minute and start again in the next minute.
+
+    Without a reader of kernel messages, faults are absent; with a reader and no fault, they are 0.
+    Faults of a minute without a record are not added to the next minute.
     """
     fold = new_fold()
     reported = []
@@ -87,13 +88,13 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
 
 
 def test_vcpu_is_the_time_in_which_something_ran():
-    """As captured on an inf1.xlarge; waiting for I/O and idling are not work."""
+    """HostCpuPercent counts working time without I/O wait and idle, as captured on inf1."""
     group = vcpu(user=28.37, system=5.05, idle=66.38, io_wait=0.1, soft_irq=0.1)
     assert 33.52 == minute_of(host(group)).number("HostCpuPercent")
 
 
 def ecc(*devices, error="", **members):
-    """A report whose only system group is that of the devices."""
+    """Return a report whose only system group is that of the devices."""
     system = {"neuron_hw_counters": hardware_counters(*devices, error=error)}
     return report(**{"system_data": system, **members})
 
@@ -102,7 +103,7 @@ def ecc(*devices, error="", **members):
     ("values", "expected"), [((0, 0, 2, 2, 2, 0, 0), (2, 6)), ((3, 3), (0, 6)), ((0, 0), (0, None))]
 )
 def test_both_readings_of_the_counters_are_reported(values, expected):
-    """The rise, right for totals, and beside it the sum of the reports, right for amounts."""
+    """The rise is right for totals; the sum of the reports, next to it, is right for amounts."""
     record = minute_of(*(ecc({}, {"sram_ecc_uncorrected": value}) for value in values))
     reported = record.members()
     assert expected == (reported["EccUncorrectedRise"], reported.get("EccUncorrectedReported"))
@@ -126,8 +127,9 @@ COUNTER_NAMES = (
 )
 def test_the_rise_is_what_each_counter_rose(reports):
     """
-    Per device and counter, memory and SRAM together, corrected and uncorrected apart: a lower
-    value is a restart from 0, the first sight is no rise.
+    The rise is the sum over devices and counters, for corrected and uncorrected errors.
+
+    A lower value is a restart from 0, and the first value is not a rise.
     """
     record = minute_of(
         *[ecc(*(dict(zip(COUNTER_NAMES, row, strict=True)) for row in rows)) for rows in reports]
@@ -146,7 +148,7 @@ def test_the_rise_is_what_each_counter_rose(reports):
 
 
 def test_a_first_sight_with_uncorrectable_errors_is_an_event():
-    """Nobody knows when they came, but somebody should know that they are there."""
+    """Uncorrectable errors in the first reading are an event, although their time is unknown."""
     (event,) = events_of([ecc({}, {"sram_ecc_uncorrected": 3})])
     assert "EccFirstSeen" == event.name
     assert {
@@ -159,7 +161,7 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
 
 
 def test_a_storm_makes_one_event_a_minute():
-    """16 devices with rising counters in every report: the worst is named, the rest counted."""
+    """Rising counters of 16 devices make one event a minute: it names the worst, counts others."""
 
     def storm(number):
         return ecc(
@@ -170,8 +172,8 @@ def test_a_storm_makes_one_event_a_minute():
         )
 
     minutes = ([storm(number) for number in range(first, first + 12)] for first in (0, 12, 24))
-    found = events_of(*minutes)
-    assert ["EccRise"] * 3 == [event.name for event in found]
+    events = events_of(*minutes)
+    assert ["EccRise"] * 3 == [event.name for event in events]
     worst = {"Device": 15, "Counter": "mem_ecc_uncorrected", "Rise": 12 * 15, "Counters": 31}
-    assert worst.items() <= found[1].details.items()
-    assert found[1].message.endswith("(and 30 other counters)")
+    assert worst.items() <= events[1].details.items()
+    assert events[1].message.endswith("(and 30 other counters)")

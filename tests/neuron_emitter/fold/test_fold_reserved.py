@@ -1,4 +1,4 @@
-"""Which cores are reserved, by whom, and for how long their owners have executed nothing."""
+"""Reserved cores, their owners, and minutes without executions of an owner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RESERVED_OWNERS = ["ml/a/main", "ml/b/main", "ml/c", "slurm:7 ann"]
 
 @st.composite
 def nodes(draw):
-    """Cores with states, runtimes that hold those that are not unattached, and assignments."""
+    """Generate core states, runtimes that hold cores, their owners and scheduler assignments."""
     states = draw(ANY_STATES)
     taken = [core for core, letter in enumerate(states) if letter in "ba"]
     some = st.sets(st.sampled_from(taken), max_size=6) if taken else st.just(set())
@@ -42,7 +42,7 @@ def nodes(draw):
     )
     ids = st.frozensets(st.integers(0, 15), max_size=8)
     devices = st.frozensets(st.integers(0, 7), max_size=3)
-    one = st.builds(
+    allocation = st.builds(
         Allocation,
         st.sampled_from(RESERVED_OWNERS),
         st.none(),
@@ -51,25 +51,31 @@ def nodes(draw):
         st.booleans(),
         st.booleans(),
     )
-    return states, held, {key: draw(owner) for key in held}, draw(st.lists(one, max_size=5))
+    return states, held, {key: draw(owner) for key in held}, draw(st.lists(allocation, max_size=5))
 
 
 @given(nodes(), st.sampled_from([None, 1, 2]))
 def test_reserved_cores_are_unattached_and_no_more_than_assigned(node, per_device):
-    """By each owner, its assigned cores less its held ones, for any answers of schedulers."""
+    """An owner's reserved cores are unattached, and at most its assigned minus its held cores."""
     states, held, owners, allocations = node
-    found = reserve_cores(allocations, held, owners, states, per_device)
-    assert len({holding.name.split("/main")[0] for holding in found.holdings}) == len(
-        found.holdings
+    reserved = reserve_cores(allocations, held, owners, states, per_device)
+    assert len({holding.name.split("/main")[0] for holding in reserved.holdings}) == len(
+        reserved.holdings
     )
-    for holding in found.holdings:
+    for holding in reserved.holdings:
         assert all(states[core] == "u" for core in holding.reserved)
         place = holding.name.removesuffix("/main")
-        theirs = [each for each in allocations if each.name.removesuffix("/main") == place]
-        assigned_ids = set().union(*(each.cores for each in theirs))
-        for each in theirs:
+        owned = [
+            allocation
+            for allocation in allocations
+            if allocation.name.removesuffix("/main") == place
+        ]
+        assigned_ids = set().union(*(allocation.cores for allocation in owned))
+        for allocation in owned:
             assigned_ids |= {
-                n * (per_device or 0) + k for n in each.devices for k in range(per_device or 0)
+                n * (per_device or 0) + k
+                for n in allocation.devices
+                for k in range(per_device or 0)
             }
         own = set().union(
             *(
@@ -78,7 +84,7 @@ def test_reserved_cores_are_unattached_and_no_more_than_assigned(node, per_devic
                 if (owners[key].name or "").removesuffix("/main") == place
             )
         )
-        if not all(each.is_exact for each in theirs):
+        if not all(allocation.is_exact for allocation in owned):
             assert len(holding.reserved) <= max(0, len(assigned_ids) - len(own))
 
 
@@ -87,10 +93,10 @@ A = RuntimeOwner("ml/a/main")
 B = RuntimeOwner("ml/b/main")
 GONE_OWNER = RuntimeOwner("ml/a/main", gone=True)
 NODE_CASES = [
-    # states, who holds what, allocations, reserved, whose cores were given to another, unverified
+    # states, holders, allocations, reserved, owner after a gone one, unverified
     ("uuuu", {}, [POD_ALLOCATION], "0-1", None, 0),
     ("auuu", {0: B}, [POD_ALLOCATION], "1", None, 0),
-    # the extension gave others: the number is right
+    # the device plugin gave other cores: only the number counts
     ("uuau", {2: B}, [POD_ALLOCATION], "0", None, 0),
     ("aauu", {0: A, 1: A}, [POD_ALLOCATION], "2-3", None, 0),
     ("aaau", {0: A, 1: A, 2: A}, [POD_ALLOCATION], "3", None, 0),
@@ -115,35 +121,35 @@ NODE_CASES = [
 
 @pytest.mark.parametrize("case", NODE_CASES)
 def test_assigned_cores_without_a_holder_are_reserved(case):
-    """At its own ids where nobody holds them, else at the lowest that are free."""
-    states, held, allocations, cores, to, unverified = case
+    """An owner reserves its assigned cores if they are free, otherwise the lowest free cores."""
+    states, held, allocations, cores, successor, unverified = case
     runtimes = {(core, "1"): {core} for core in held}
     owners = {(core, "1"): owner for core, owner in held.items()}
-    found = reserve_cores(allocations, runtimes, owners, states, 2)
+    reserved = reserve_cores(allocations, runtimes, owners, states, 2)
     assert [set(core_indexes(cores))] * bool(cores) == [
-        holding.reserved for holding in found.holdings
+        holding.reserved for holding in reserved.holdings
     ]
-    assert unverified == found.unverified
-    assert {to} - {None} == {*found.assigned_to.values()}
-    assert all(owners[key].name != to for key in found.assigned_to)
+    assert unverified == reserved.unverified
+    assert {successor} - {None} == {*reserved.assigned_to.values()}
+    assert all(owners[key].name != successor for key in reserved.assigned_to)
 
 
 def node(fold, minute, *runtimes, **members):
-    """The minute of a report of four cores."""
+    """Return the minute of a report of four cores."""
     reported = {"neuron_hardware_info": FOUR_CORES, **members}
-    made = report(*runtimes, **reported) if runtimes else nobody(60.0, **reported)
-    add(fold, made, REPORTS_START_S + 60 * minute)
+    document = report(*runtimes, **reported) if runtimes else nobody(60.0, **reported)
+    add(fold, document, REPORTS_START_S + 60 * minute)
     return closed(fold, seq=minute + 1)
 
 
 def using(pid, core, completed=None, **counts):
-    """A runtime that has a byte on a core."""
+    """Return a runtime that has a byte on *core*."""
     ran = [] if completed is None else [executions(completed, period=60.0, **counts)]
     return runtime(counters([0] * 4, 60.0), memory({core: 1}), *ran, pid=pid, tag="1")
 
 
 def started(assignments_now, state=None):
-    """An emitter that names processes by their pids, and has these assignments."""
+    """Return a fold that names processes by PID and has these assignments."""
     return Fold(
         FoldSettings(period_s=60.0),
         state,
@@ -167,7 +173,7 @@ JOBS = st.lists(
 
 @given(JOBS, st.sampled_from(["known", "unknown"]), st.sampled_from([None, "env"]))
 def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
-    """Member by member: what it does not know leaves what the process says, for holders too."""
+    """The scheduler's facts of a job name its holders; missing facts come from the process."""
     owner = RuntimeOwner("slurm:sluid=x 1000", team, job="7")
     fold = Fold(
         FoldSettings(period_s=60.0),
@@ -181,7 +187,7 @@ def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
 
 
 def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
-    """Reserved is within unattached; the team of a job is known by its reservation."""
+    """An owner has held and reserved cores. Its team can come from the reservation."""
     assignments_now = Assignments(
         "known", (POD_ALLOCATION._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),)
     )
@@ -192,26 +198,27 @@ def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
         Owner("3", "slurm:8 ann", None, "", 0, 1),
     ) == record.owners
     members = record.members()
-    assert ("known", 2, 2) == tuple(
-        members[name] for name in ("Reservations", "UnattachedCores", "ReservedCores")
-    )
+    assert "known" == members["Reservations"]
+    assert 2 == members["UnattachedCores"]
+    assert 2 == members["ReservedCores"]
 
 
 @pytest.mark.parametrize("status", ["none", "unknown"])
 def test_what_was_not_read_is_said_and_nothing_is_counted(status):
-    """Unknown is not unreserved, and without a scheduler there is no number."""
+    """If assignments are unknown, or no scheduler exists, ReservedCores is absent, not 0."""
     members = node(started(Assignments(status)), 0).members()
     assert status == members["Reservations"]
     assert members.get("ReservedCores") is None
 
 
 def test_reports_have_assignments_if_no_other_source_answers():
-    """For two minutes after they told it last, as they name holders."""
+    """For two minutes, assignments in reports count if no other source answers."""
     fold = started(Assignments("unknown"))
     reported = [node(fold, 0, neuron_k8s_info=kubernetes({0: "ml/b", 1: "ml/b"})), node(fold, 1)]
     pod = Owner("", "ml/b/main", "ml", "0-1")
     assert [("known", pod.name, pod.reserved)] * 2 == [
-        (one.reservations, one.owners[0].name, one.owners[0].reserved) for one in reported
+        (record.reservations, record.owners[0].name, record.owners[0].reserved)
+        for record in reported
     ]
     late = node(fold, 2)
     assert "unknown" == late.reservations
@@ -219,7 +226,9 @@ def test_reports_have_assignments_if_no_other_source_answers():
 
 
 def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
-    """One that tells its own pod keeps it, whatever ids say."""
+    """
+    A process without a name has the owner of its core's assignment; a named one keeps its own.
+    """
     reported = Assignments("known", (POD_ALLOCATION._replace(cores=frozenset({0})),))
     nameless = Fold(FoldSettings(period_s=60.0), current_assignments=lambda: reported)
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
@@ -229,7 +238,7 @@ def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
 
 @pytest.mark.parametrize("unread", [True, False], ids=["not collected", "no line"])
 def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
-    """20 quiet, 9 unread and 1 quiet minute are 1: fully idle means read in every minute."""
+    """A minute without executions of an owner restarts its quiet minutes: 20, a gap and 1 are 1."""
     fold = started(Assignments("none"))
     for minute in range(29):
         if minute < 20:
@@ -241,7 +250,11 @@ def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
 
 
 def test_an_owner_with_only_reservations_counts_as_read():
-    """An unknown minute hides its cores and neither adds nor resets, also over a restart."""
+    """
+    An owner with only reservations counts as read, and an unknown minute changes nothing.
+
+    Both also hold after a restart.
+    """
     reported = Assignments("known", (POD_ALLOCATION,))
     fold = started(reported)
     assert [1, 2] == [node(fold, minute).owners[0].quiet_minutes for minute in (0, 1)]
@@ -252,10 +265,14 @@ def test_an_owner_with_only_reservations_counts_as_read():
 
 
 def test_quiet_minutes_count_from_when_an_owner_came():
-    """Not while it executes, nor over a minute that nobody read; and over a restart."""
+    """
+    Quiet minutes start when an owner appears, and again after executions or an unread minute.
+
+    A restart keeps them.
+    """
     fold = started(Assignments("none"))
-    minutes = [[using(7, 0, done)] for done in (0, 0, 5, 0, None, 0)] + [[using(8, 0, 0)]]
-    records = [node(fold, minute, *one) for minute, one in enumerate(minutes)]
+    minutes = [[using(7, 0, completed)] for completed in (0, 0, 5, 0, None, 0)] + [[using(8, 0, 0)]]
+    records = [node(fold, minute, *runtimes) for minute, runtimes in enumerate(minutes)]
     assert [1, 2, None, 1, None, 1, 1] == [record.owners[0].quiet_minutes for record in records]
     assert [0, 0, 5, 0, None, 0, 0] == [record.owners[0].executions for record in records]
     again = node(started(Assignments("none"), fold.encode_state()), len(minutes), using(8, 0, 0))
@@ -270,18 +287,18 @@ TRN1 = hardware(16, 2)
 
 
 def runtime_using(pid, used, held):
-    """A runtime that uses some cores and has a byte on others."""
+    """Return a runtime that uses some cores and has a byte on others."""
     shares = [50 if core in used else 0 for core in range(32)]
     return runtime(counters(shares), memory(dict.fromkeys(held, 1)), pid=pid, tag="1")
 
 
 def trn1(*runtimes, **members):
-    """A report of 32 cores."""
+    """Return a report of 32 cores."""
     return report(*runtimes, **{"neuron_hardware_info": TRN1, **members})
 
 
 def test_a_process_that_outlived_its_pod_keeps_its_name():
-    """Its core is allocated to another pod by now, which is not to blame."""
+    """A process without its pod keeps the old pod's name, even if the core has a new pod."""
     fold = Fold(
         FoldSettings(period_s=5.0), owner_of=lambda _pid: RuntimeOwner("ml/old", "ml", gone=True)
     )

@@ -1,4 +1,4 @@
-"""What one runtime did in a minute: its own numbers, which together are the instance's."""
+"""Runtime lines: the numbers of one runtime in a minute, which add up to the instance's."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.neuron_emitter.neuron_reports import (
 
 
 def runtimes_of(*documents, **chosen):
-    """The runtimes of a minute with these reports."""
+    """Return the runtimes of a minute with these reports."""
     fold = new_fold(**{"runtime_lines": "all", **chosen})
     for place, document in enumerate(documents):
         add(fold, document, REPORTS_START_S + 5 * place)
@@ -47,7 +47,7 @@ ENTRIES = st.tuples(st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9),
 @settings(max_examples=50)
 @given(st.lists(st.lists(ENTRIES, max_size=4), max_size=6))
 def test_the_runtimes_add_up_to_the_instance(reports):
-    """Whatever pids and tags collide, no execution and no error is lost or counted twice."""
+    """Executions and errors of runtimes add up to the instance's, even if PIDs and tags collide."""
     fold = new_fold(runtime_lines="all")
     fold.clock.open_minute(REPORTS_START_S)
     for entries in reports:
@@ -73,7 +73,7 @@ NO_BYTES = "Constants", "ModelCode", "ModelSharedScratchpad", "RuntimeMemory"
 
 
 def test_a_runtime_line_has_every_number():
-    """Every number of its groups, folded as those of the instance are."""
+    """A runtime line has every number of the runtime's groups, folded like the instance's."""
     latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
     groups = (
         counters([50, 0, 0, 0], effective_flops={0: 2e12, 1: 1e12}),
@@ -81,7 +81,7 @@ def test_a_runtime_line_has_every_number():
         executions(10, timed_out=1, total=latency, device={"p50": 0.125, "p99": 0.25}),
         runtime_vcpu(24.0, 3.0),
     )
-    (found,) = runtimes_of(*[report(runtime(*groups))] * 12)
+    (line,) = runtimes_of(*[report(runtime(*groups))] * 12)
     expected = {
         "Reason": "start", "Pid": 2499, "RuntimeTag": "2499", "Owner": None, "Cores": "0-2",
         "CoresHeld": 3, "CoresListed": 4, "LoadedModels": 1, "Executions": 120,
@@ -93,26 +93,26 @@ def test_a_runtime_line_has_every_number():
         "RuntimeHostMemoryApplicationMemory": 1000, "RuntimeHostMemoryConstants": 0,
         "RuntimeHostMemoryDmaBuffers": 0, "RuntimeHostMemoryTensors": 0, "ExecutionsTimedOut": 12,
     }  # fmt: skip
-    assert list(expected.items()) == list(found.items())
+    assert list(expected.items()) == list(line.items())
 
 
 def test_a_use_that_a_newer_tool_names_is_other():
-    """The member names of a line are fixed: unknown uses are one."""
+    """Memory uses of a newer tool are added to `Other`, because a line's members are fixed."""
     group = memory({0: 10})
     breakdown = group["neuron_runtime_used_bytes"]["usage_breakdown"]
     breakdown["neuroncore_memory_usage"]["0"].update(collectives=5, scratch=2)
     breakdown["host"]["pinned"] = 3
-    (found,) = runtimes_of(report(runtime(memory_used=group)))
-    assert 7 == found["DeviceMemoryOther"]
-    assert 3 == found["RuntimeHostMemoryOther"]
+    (line,) = runtimes_of(report(runtime(memory_used=group)))
+    assert 7 == line["DeviceMemoryOther"]
+    assert 3 == line["RuntimeHostMemoryOther"]
 
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
-    """Several threads take more than 100 percent of a vCPU."""
+    """A runtime's vCPU share is weighted by period, and can be above 100 %."""
     groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
-    (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=group)) for group in groups))
-    assert 325.0 == found["RuntimeCpuUserPercent"]
-    assert 6.0 == found["RuntimeCpuSystemPercent"]
+    (line,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=group)) for group in groups))
+    assert 325.0 == line["RuntimeCpuUserPercent"]
+    assert 6.0 == line["RuntimeCpuSystemPercent"]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_vcpu_of_a_runtime_is_weighted_by_period():
     ],
 )
 def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
-    """Of the cores that it holds; by device where a pod asked for whole devices."""
+    """A runtime's owner is the pod of most cores that it holds, by core or by device."""
     entry = runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1}))
     assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0]["Owner"]
 
 
 def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
-    """One that began since does not get it: its core may be another pod's by now."""
+    """A runtime keeps its pod for ten minutes without the group; a new runtime does not get it."""
     fold = new_fold(runtime_lines="all")
     owners = []
     for minute in range(12):
@@ -150,7 +150,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
 
 
 def test_who_starts_processes_in_a_loop_still_gets_true_totals():
-    """512 runtimes are told apart in one minute; the executions of all are counted."""
+    """A minute tells apart at most 512 runtimes, and counts the executions of all."""
     fold = new_fold(runtime_lines="all")
     for pid in range(512 + 50):
         document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
@@ -160,9 +160,7 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
 
 
 def test_a_tag_is_other_peoples_text():
-    """
-    Of a bounded length, and nothing in it that a terminal would obey: any process names itself.
-    """
+    """A tag, which any process can set, is cut to 128 characters and has no control characters."""
     hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
     (found,) = runtimes_of(report(runtime(IDLE_COUNTERS, tag=hostile)))
     assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"]
@@ -179,16 +177,16 @@ OWNED_RUNTIME = report(
 
 
 def reasons(*minutes, **chosen):
-    """Why the one runtime has a line, minute by minute, None where it has none."""
+    """Return the reason of the runtime's line in each minute; None if it has no line."""
     fold = new_fold(**chosen)
-    found = []
+    line_reasons = []
     for number, document in enumerate(minutes):
         fold.clock.open_minute(REPORTS_START_S + 60 * number)
         if document is not None:
             add(fold, document, REPORTS_START_S + 60 * number)
         closed(fold)
-        found.append(fold.due_runtimes[0]["Reason"] if fold.due_runtimes else None)
-    return found
+        line_reasons.append(fold.due_runtimes[0]["Reason"] if fold.due_runtimes else None)
+    return line_reasons
 
 
 @pytest.mark.parametrize(
@@ -201,47 +199,56 @@ def reasons(*minutes, **chosen):
         ([ON_0, BROKEN_RUNTIME, ON_0], ["start", "error", None]),
         ([ON_0, None, ON_0], ["start", None, "start"]),
         ([ON_0, report(), ON_0], ["start", None, "start"]),
-        # The interval of errors counts from the last line that told of one.
+        # The interval of errors starts at the last line with an error.
         ([ON_0, ON_0, FAILING_RUNTIME], ["start", None, "error"]),
-        # Pids repeat over time.
+        # A PID is not unique over time.
         ([ON_0, OTHER_RUNTIME], ["start", "start"]),
     ],
 )
 def test_a_line_comes_with_what_is_new(minutes, expected):
-    """At start, on a change of held cores or owner, on error; a gap of a minute ends a runtime."""
+    """
+    A line is written at start, on another owner or other cores, and on error.
+
+    A runtime that misses a minute starts again.
+    """
     assert expected == reasons(*minutes)
 
 
 def test_a_quiet_runtime_has_a_line_an_hour():
-    """60 minutes after its last one, whatever that was for."""
-    found = enumerate(reasons(*[ON_0] * 30, *[ON_1] * 100))
+    """A runtime without changes has a line 60 minutes after its last line."""
+    minutes = enumerate(reasons(*[ON_0] * 30, *[ON_1] * 100))
     expected = {0: "start", 30: "change", 90: "hourly"}
-    assert expected == {minute: reason for minute, reason in found if reason}
+    assert expected == {minute: reason for minute, reason in minutes if reason}
 
 
 def test_a_runtime_that_always_fails_has_six_lines_an_hour():
-    """An error line for each minute of 32 runtimes would cost nine times the minute line."""
-    found = reasons(*[FAILING_RUNTIME] * 60)
-    assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
+    """A runtime that always fails has six lines an hour, because error lines cost money."""
+    minutes = reasons(*[FAILING_RUNTIME] * 60)
+    assert ["start"] + ["error"] * 5 == [reason for reason in minutes if reason]
 
 
 def test_a_person_chooses_which_runtimes_have_lines():
-    """With the reason that `changes` would have, and `all` where it has none; `none` is no line."""
+    """`all` adds lines with the reason `all`, and `none` writes no lines."""
     assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
     assert [None, None] == reasons(ON_0, FAILING_RUNTIME, runtime_lines="none")
 
 
 def bytes_of(*documents):
-    """What the runtimes hold of the devices and of the host."""
+    """Return the bytes that the runtimes use on the devices and on the host."""
     record = minute_of(*documents)
-    return record.device_memory_used_bytes, record.runtime_host_memory_bytes
+    return {
+        "device": record.device_memory_used_bytes,
+        "host": record.runtime_host_memory_bytes,
+    }
 
 
 @pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
 def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
-    """As captured on inf1: it does not measure device memory. Host memory it does."""
+    """Zero device memory with loaded models is absent: inf1 measures only host memory."""
     group = memory(models=models, host=4_527_943_680)
-    assert (expected, 4_527_943_680) == bytes_of(report(runtime(IDLE_COUNTERS, group)))
+    assert {"device": expected, "host": 4_527_943_680} == bytes_of(
+        report(runtime(IDLE_COUNTERS, group))
+    )
 
 
 @pytest.mark.parametrize(
@@ -255,7 +262,7 @@ def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
     ids=["reported", "without cores", "older tool: of the type", "unknown type"],
 )
 def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected):
-    """neuron_device_memory_size is per device; else that of the type, else absent."""
+    """Total device memory is devices times memory per device, or the type's, or absent."""
     record = minute_of(
         report(neuron_hardware_info=hardware_info, instance_info=instance(instance_type))
     )
@@ -267,7 +274,7 @@ FIRST_MINUTE = "2027-01-15T08:00Z"
 
 
 def entry(completed=0, pid=7, tag="7"):
-    """What a report says of a runtime that holds core 0 and uses none."""
+    """Return a report's entry of a runtime that holds core 0 and does not use it."""
     return runtime(
         counters([0, 0], FOLD_PERIOD_S),
         memory({0: 1}),
@@ -278,33 +285,33 @@ def entry(completed=0, pid=7, tag="7"):
 
 
 def started(state=None, owner="slurm:7 ann"):
-    """An emitter, of which *state* is left."""
+    """Return a fold with the stored *state*."""
     named = None if owner is None else RuntimeOwner(owner)
     return Fold(FoldSettings(period_s=FOLD_PERIOD_S), state, owner_of=lambda _pid: named)
 
 
 def last(fold, minute, *runtimes):
-    """The last executions that the holders of a minute with one report have."""
+    """Return the last executions of the holders in a minute with one report."""
     add(fold, two_cores(*(runtimes or [entry()])), REPORTS_START_S + 60 * minute)
     return [holder.last_execution for holder in closed(fold, seq=minute + 1).holders]
 
 
 def executed(minute=0):
-    """An emitter in whose last minute its runtime ended executions."""
+    """Return a fold whose runtime executed in the last minute."""
     fold = started()
     last(fold, minute, entry(5))
     return fold
 
 
 def test_a_restart_keeps_when_it_last_executed():
-    """The minute as it was, not that of the restart."""
+    """A restart keeps the minute of the last execution."""
     assert [FIRST_MINUTE] == last(executed(), 1)
     assert [FIRST_MINUTE] == last(started(executed().encode_state()), 1)
 
 
 @pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), nobody(FOLD_PERIOD_S)])
 def test_who_is_not_listed_has_ended(missing):
-    """What has its pid and tag afterwards may be another process."""
+    """A runtime that is not listed has ended. A later one with its PID and tag is new."""
     fold = executed()
     add(fold, missing, REPORTS_START_S + 60)
     closed(fold)
@@ -313,12 +320,14 @@ def test_who_is_not_listed_has_ended(missing):
 
 @pytest.mark.parametrize(("minute", "expected"), [(10, FIRST_MINUTE), (11, None), (-11, None)])
 def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
-    """While the emitter was down, or by a clock that was far ahead."""
+    """The last execution is forgotten after ten minutes without a watching emitter."""
     assert [expected] == last(started(executed().encode_state()), minute)
 
 
 def test_another_owner_is_another_process():
-    """Pids and tags come again; one whose owner is not known yet may be the same."""
+    """
+    A runtime with another owner is another process; one without a known owner may be the same.
+    """
     reported = []
     state = None
     for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):

@@ -1,4 +1,4 @@
-"""Reasons of unknown cores: devices that are not seen, reports of an unknown shape."""
+"""Unknown cores and their reasons: devices that are not visible, reports of another shape."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ OUT_OF_SIGHT = {
 IDLE_RUNTIME = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
 
 
-def told_by(events):
-    """The names of the events."""
+def names_of(events):
+    """Return the names of the events."""
     return [event.name for event in events]
 
 
@@ -42,8 +42,10 @@ def told_by(events):
 @pytest.mark.parametrize("gone", OUT_OF_SIGHT)
 def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
     """
-    Memory and ECC are absent, idle minutes stay as they are, and one event reports it until the
-    devices are seen again. A restart with the same spool changes none of this.
+    If the devices are not visible, cores are unknown, and one event reports it.
+
+    Memory and ECC are absent, and idle minutes do not change. A restart with the same spool changes
+    none of this.
     """
     events = []
     fold = new_fold(on_event=events.append)
@@ -67,7 +69,7 @@ def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
             fold = new_fold(fold.encode_state(), on_event=events.append)
     assert (3, 3, 3, 3) == record.idle_minutes
     expected = [] if gone == "error" else ["DevicesNotSeen"] * 2
-    assert expected == [name for name in told_by(events) if name == "DevicesNotSeen"]
+    assert expected == [name for name in names_of(events) if name == "DevicesNotSeen"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
     ],
 )
 def test_devices_that_were_never_seen_have_no_memory(members):
-    """A fresh instance without a driver: the cores of its type, all unknown; absent is not 0."""
+    """Without a driver, an instance has the cores of its type, unknown, and no memory members."""
     record = minute_of(*[report(instance_info=instance("inf1.2xlarge"), **members)] * 12)
     assert "????" == record.core_state
     assert "devices-not-seen" == record.unknown_reason
@@ -88,7 +90,7 @@ def test_devices_that_were_never_seen_have_no_memory(members):
 
 
 def busy(uses=None, **groups):
-    """A report of four busy cores with memory on them; *uses* and *groups* are other shapes."""
+    """Return a report of four busy cores with memory; *uses* and *groups* change its shape."""
     group = counters([50, 50, 50, 50])
     if uses is not None:
         group["neuroncores_in_use"] = uses
@@ -98,7 +100,7 @@ def busy(uses=None, **groups):
 
 
 def renamed_counters():
-    """A report whose counters have another name, as those of Neuron 1.x."""
+    """Return a report whose counters have another name, like those of Neuron 1.x."""
     document = busy()
     groups = document["neuron_runtime_data"][0]["report"]
     groups["nc_counters"] = groups.pop("neuroncore_counters")
@@ -107,7 +109,7 @@ def renamed_counters():
 
 HALF_BUSY = {"neuroncore_utilization": 50}
 UNKNOWN_SHAPES = [
-    # report, states, reason, what the event names
+    # report, states, reason, words of the event
     (
         busy({f"nc{core}": HALF_BUSY for core in range(4)}),
         "????",
@@ -163,19 +165,23 @@ UNKNOWN_SHAPES = [
 
 @pytest.mark.parametrize("case", UNKNOWN_SHAPES, ids=[case[3] for case in UNKNOWN_SHAPES])
 def test_a_report_of_an_unknown_shape_is_one_event_and_no_idle_core(case):
-    """Once for each shape and boot, with the member that is missing or new."""
+    """
+    A report of an unknown shape makes no core idle, and one event per shape and boot.
+
+    The event names the missing or new member.
+    """
     document, states, reason, shape = case
     record = minute_of(*[document] * 12)
     assert states == record.core_state
     assert reason == record.unknown_reason
     events = events_of(*[[document] * 12] * 3)
-    assert ["ReportShapeUnknown"] == told_by(events)
+    assert ["ReportShapeUnknown"] == names_of(events)
     assert shape in events[0].message
     assert shape.startswith(str(events[0].details["Member"]))
 
 
 def test_another_count_of_cores_within_a_boot_is_an_event():
-    """A report of 4 cores, then reports of 8 from the same input."""
+    """Another core count within one boot is an event."""
     more = report(IDLE_RUNTIME, neuron_hardware_info=hardware(2, 4))
     (event,) = events_of([report(IDLE_RUNTIME), more, more])
     assert "neuron_hardware_info counts 8 cores, before 4" in event.message
@@ -193,7 +199,7 @@ def test_another_count_of_cores_within_a_boot_is_an_event():
             {"only_matched": True},
             "tag-filter",
         ),
-        # Two cores of each: the first of the list.
+        # Each reason has two cores: the first reason in the list wins.
         (
             [
                 report(
@@ -217,7 +223,7 @@ def test_another_count_of_cores_within_a_boot_is_an_event():
     ],
 )
 def test_the_reason_of_most_unknown_cores_is_in_the_minute(reports, settings, expected):
-    """If two reasons have equally many cores, the first of the list counts."""
+    """The minute has the reason of most unknown cores; in a tie, the first in the list."""
     fold = new_fold(**settings)
     fold.clock.open_minute(REPORTS_START_S)
     for document in reports:
