@@ -1,6 +1,4 @@
-"""
-Let the tests of these folders import what stands beside this file, and keep them on this machine.
-"""
+"""Fixtures for tests of the emitter, which keep the tests on this machine."""
 
 from __future__ import annotations
 
@@ -14,8 +12,9 @@ from tests.neuron_emitter.instance_services import PlayedService
 @pytest.fixture(autouse=True)
 def _no_metadata_service(monkeypatch):
     """
-    An instance that these tests run on is not asked who it is, what its kernel says, nor whose
-    its processes are.
+    Ask neither the metadata service, nor the kernel, nor the owners of processes.
+
+    The tests may run on a real instance.
     """
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("NEURON_EMF_KERNEL_MESSAGES", "none")
@@ -24,7 +23,7 @@ def _no_metadata_service(monkeypatch):
 
 @pytest.fixture
 def this_host_alone(monkeypatch):
-    """No connection leaves this host."""
+    """Permit connections only to this host."""
     connect = socket.create_connection
 
     def connect_here(address, *arguments, **options):
@@ -36,7 +35,7 @@ def this_host_alone(monkeypatch):
 
 @pytest.fixture
 def play():
-    """Start a played service; all of them end with the test."""
+    """Yield a function that starts a played service; each ends with the test."""
     playing = []
 
     def start(routes=None):
@@ -50,7 +49,7 @@ def play():
 
 @pytest.fixture
 def closed_url():
-    """An address where nobody listens, nor can begin to during the test."""
+    """Yield an address where no server listens or can start during the test."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""`neuron-emf` run to its end, and what it said."""
+"""Run `neuron-emf` to its end and read its messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMITTER_COMMAND = (sys.executable, "-m", "neuron_emf")
 
 @contextmanager
 def logging_restored() -> Iterator[None]:
-    """Put logging back as it was: a command that runs inside a test sets it up for a process."""
+    """Restore logging after a command, which sets it up for a whole process."""
     root = logging.getLogger()
     ours = logging.getLogger("neuron_emitter")
     handlers = root.handlers[:]
@@ -35,7 +35,7 @@ def logging_restored() -> Iterator[None]:
 def neuron_emf(
     *arguments: object, home: Path, variables: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run to the end; what it printed and its exit code."""
+    """Run the command to its end; return its output and exit code."""
     if "input" not in options and "stdin" not in options:
         options["stdin"] = subprocess.DEVNULL
     if "stdout" not in options:
@@ -46,19 +46,19 @@ def neuron_emf(
         cwd=options.pop("cwd", home),
         stderr=subprocess.PIPE,
         text=True,
-        timeout=300,  # a loaded machine takes long to start a process
+        timeout=300,  # a loaded machine starts processes slowly
         check=False,
         **options,
     )
 
 
-def complaints(said: str) -> list[str]:
-    """What it said on standard error beside when its first line is due."""
-    return [line for line in said.splitlines() if "The first line is due" not in line]
+def complaints(output: str) -> list[str]:
+    """Return the lines of standard error except the announcement of the first line."""
+    return [line for line in output.splitlines() if "The first line is due" not in line]
 
 
 def sentence(ended: subprocess.CompletedProcess[str], code: int) -> str:
-    """The one sentence that a failed command ends with; nothing else was printed."""
+    """Return the only sentence of a failed command, and check that nothing else was printed."""
     lines = ended.stderr.splitlines()
     assert code == ended.returncode, ended.stderr
     assert 1 == len(lines), ended.stderr

@@ -1,4 +1,4 @@
-"""A neuron-monitor to test with: a script that each test writes."""
+"""A fake neuron-monitor: a script that each test writes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ LINE = written(report(runtime(counters([50.0])))) + b"\n"
 
 
 class Extreme(random.Random):
-    """Jitter that is always as long, or as short, as it may be."""
+    """Random jitter that is always the longest, or always the shortest."""
 
     def __init__(self, *, longest: bool) -> None:
         super().__init__(0)
         self._longest = longest
 
     def uniform(self, a: float, b: float) -> float:
-        """One of the two bounds."""
+        """Return one of the two bounds."""
         return b if self._longest else a
 
 
 def write_script(path: Path, body: str) -> str:
-    """A Python script that gets `-c FILE` like the real one."""
+    """Write a Python script that takes `-c FILE` like neuron-monitor; return its path."""
     path.write_text(f"#!{sys.executable} -S\nimport os, signal, sys, time\n{textwrap.dedent(body)}")
     path.chmod(0o755)
     return str(path)
@@ -50,7 +50,7 @@ def running(
     config: str = "{}",
     **options: Any,
 ) -> Iterator[Monitor]:
-    """A monitor that is closed at the end."""
+    """Yield a monitor, and close it at the end."""
     if clock is not None:
         options["clock"] = clock
     monitor = Monitor(path, config, period_s, **options)
@@ -61,15 +61,15 @@ def running(
 
 
 def read_until(monitor: Monitor, is_enough: Callable[[bytes], object]) -> bytes:
-    """Bytes until there are enough."""
-    found = b""
-    while not is_enough(found):
-        found += monitor.read_chunk(HUNG_AFTER_S) or b""
-    return found
+    """Return bytes from the monitor until *is_enough*."""
+    output = b""
+    while not is_enough(output):
+        output += monitor.read_chunk(HUNG_AFTER_S) or b""
+    return output
 
 
 def await_end(pid: int) -> None:
-    """Wait until a process that need not be a child of ours has ended."""
+    """Wait for the end of a process, which need not be a child of this process."""
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)
         assert select.select([descriptor], [], [], HUNG_AFTER_S)[0]
@@ -77,14 +77,14 @@ def await_end(pid: int) -> None:
 
 
 def fail_once(monitor: Monitor, clock: FakeClock) -> None:
-    """Read until the child has failed once more and the next start is due later."""
+    """Read until the child has failed once more and its next start is due later."""
     monitor.read_chunk(HUNG_AFTER_S)
     while monitor._start_at_s <= clock():
         monitor.read_chunk(HUNG_AFTER_S)
 
 
 def alive(pid: int) -> bool:
-    """Whether a process is there and not a zombie."""
+    """Return True if a process exists and is not a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     except (FileNotFoundError, ProcessLookupError):

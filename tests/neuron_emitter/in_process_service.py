@@ -1,8 +1,8 @@
 """
-The same rules without a network: a `Destination` of the emitter's that has bad days.
+A `Destination` with CloudWatch Logs' rules and failures, without a network.
 
-It keeps what it applied, whoever was told, so that a test can compare what
-arrived with what was answered.
+It keeps what it applied, even if the sender got no answer, so that a test can compare deliveries
+with answers.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ POISON = "poison"
 
 
 class SenderKilledError(BaseException):
-    """The process ends here: nothing of ours may catch it."""
+    """The end of the process, which the emitter must not catch."""
 
 
 class InProcessService:
     """
-    One log stream.
+    A service with one log stream.
 
     Attributes:
-        mood: What becomes of the next calls; None answers them.
+        mood: Failure of the next calls; None if the calls get an answer.
 
-        skew_s: How far its clock is ahead of ours.
+        skew_s: Seconds by which the service's clock is ahead of the emitter's.
 
-        retention_days: Of the log group.
+        retention_days: Retention of the log group in days.
 
         received: How often each record was applied, by boot and number.
 
-        answered: Those whose Delivered answer was given.
+        answered: Records for which the sender got a Delivered answer.
 
-        rejected: Why it rejected a record, of an answer that was given.
+        rejected: Reason for each rejected record of which the sender got the answer.
 
-        repeatable: Those that were applied without an answer: they may come again.
+        repeatable: Records applied without an answer, which may be sent again.
 
-        violations: What no call may do, and one did.
+        violations: Sentences about calls that broke a rule.
     """
 
     limits = PUT_LOG_EVENTS
@@ -73,10 +73,10 @@ class InProcessService:
         self.violations: list[str] = []
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: the service holds no resources."""
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """What the service answers in its mood."""
+        """Return the answer for the service's mood."""
         if refusal := self._refusal():
             return refusal
         if self.mood == "killed before":
@@ -114,7 +114,7 @@ class InProcessService:
 
     def _rejected(self, batch: Sequence[SpooledRecord]) -> Mapping[DropReason, tuple[int, ...]]:
         self._rules.retention_ms = self.retention_days * DAY_MS
-        events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
+        events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
         place = {"logGroupName": RECORDS_GROUP, "logStreamName": DELIVERED_STREAM}
         answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
         reported = answer.get("rejectedLogEventsInfo", {})

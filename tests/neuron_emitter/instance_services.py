@@ -1,8 +1,8 @@
 """
-Services of an instance as the tests play them: real HTTP servers on 127.0.0.1.
+Services of an instance as HTTP servers on 127.0.0.1.
 
-It knows nothing of the emitter. A route is the body to answer with, a status,
-or a function that writes whatever it likes to the connection.
+The module does not depend on the emitter. A route is a body, a status, or a function that writes to
+the connection.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TAGS_PATH = "/latest/meta-data/tags/instance"
 
 
 class PlayedService:
-    """A server with routes that a test may change while it runs."""
+    """A server whose routes a test may change while it runs."""
 
     def __init__(self, routes: dict[str, Any]) -> None:
         self.routes = routes
@@ -56,25 +56,25 @@ class PlayedService:
         self._thread.start()
 
     def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """What the route of the request says."""
+        """Answer with the route of the request."""
         reply(request, self.routes.get(request.path, 404))
 
     def paths(self, method: str = "GET") -> list[str]:
-        """What was asked for, in order."""
+        """Return the requested paths, in order."""
         return [path for used, path, _headers in self.asked if used == method]
 
     def never(self, _request: http.server.BaseHTTPRequestHandler) -> None:
-        """Accept the request and say nothing until the test is over."""
+        """Accept the request and do not answer before the end of the test."""
         self.closed.wait()
 
     def drip(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """Answer so slowly that no single wait is long, and never come to an end."""
+        """Answer so slowly that no single wait is long, and never finish."""
         request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
         while not self.closed.wait(0.02):
             request.wfile.write(b" ")
 
     def close(self) -> None:
-        """End the server and whoever still waits in it."""
+        """Stop the server and the requests that still wait."""
         self.closed.set()
         self._server.shutdown()
         self._server.server_close()
@@ -82,7 +82,7 @@ class PlayedService:
 
 
 class PlayedImds(PlayedService):
-    """The instance metadata service, version 2: nothing without a token, which can expire."""
+    """The instance metadata service, version 2: it requires a token, which can expire."""
 
     def __init__(self) -> None:
         super().__init__({DOCUMENT_PATH: json.dumps(IDENTITY_DOCUMENT), TAGS_PATH: ""})
@@ -90,7 +90,7 @@ class PlayedImds(PlayedService):
         self._token = ""
 
     def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """As the service does it."""
+        """Answer like the metadata service."""
         if request.path == TOKEN_PATH and TOKEN_PATH not in self.routes:
             lives_s = request.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
             if request.command != "PUT" or not lives_s.isdigit():
@@ -107,17 +107,17 @@ class PlayedImds(PlayedService):
             super().answer(request)
 
     def expire(self) -> None:
-        """From now on the token that was given is no token."""
+        """Make the current token invalid."""
         self._token = "expired"
 
     def tag(self, tags: dict[str, str]) -> None:
-        """Give the instance these tags."""
+        """Set the tags of the instance."""
         self.routes[TAGS_PATH] = "\n".join(tags)
         self.routes.update({f"{TAGS_PATH}/{key}": value for key, value in tags.items()})
 
 
 def reply(request: http.server.BaseHTTPRequestHandler, route: Any) -> None:
-    """Answer with a body, a status, a JSON object, or however a function does it."""
+    """Answer with a body, a status, a JSON object or a function."""
     if callable(route):
         route(request)
         return
@@ -134,7 +134,7 @@ def reply(request: http.server.BaseHTTPRequestHandler, route: Any) -> None:
 
 
 def redirect_to(url: str) -> Any:
-    """A route that sends the asker elsewhere."""
+    """Return a route that redirects to *url*."""
 
     def answer(request: http.server.BaseHTTPRequestHandler) -> None:
         request.send_response(302)

@@ -1,4 +1,4 @@
-"""The reading loop on a timetable: time is a number that the source moves."""
+"""The reading loop with a simulated clock, which the source of reports moves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOP_START_MS = int(REPORTS_START_S * 1000)
 
 
 class FakeClock(SpoolClock):
-    """A clock that begins with the reports."""
+    """A clock that starts at the first report."""
 
     def __init__(self):
         super().__init__(REPORTS_START_S)
@@ -27,9 +27,9 @@ class FakeClock(SpoolClock):
 
 class Timetable:
     """
-    A source that gives its chunks at their times, and moves the clock as waiting would.
+    A source that returns chunks at set times, and moves the clock instead of waiting.
 
-    After the last one it is silent until *until_s*, and then the stop is asked for.
+    After the last chunk it returns nothing until *until_s*, and then the stop is requested.
     """
 
     name = "the timetable"
@@ -43,7 +43,7 @@ class Timetable:
         self.has_ended = False
 
     def read_chunk(self, timeout_s):
-        """The next chunk if it comes in time."""
+        """Return the next chunk if it comes in time."""
         assert 0 <= timeout_s <= REPORT_READ_TIMEOUT_S
         wait_until_s = self.clock.now_s + timeout_s
         if self.chunks and REPORTS_START_S + self.chunks[0][0] <= wait_until_s:
@@ -55,19 +55,17 @@ class Timetable:
         return b""
 
     def is_over(self):
-        """
-        Whether the test has seen enough; nobody asks an input to stop that has ended by itself.
-        """
+        """Return True if the stop is due. An input that ended by itself is not stopped."""
         return not (self.chunks or self.has_ended) and (
             self.until_s is None or self.clock.now_s >= REPORTS_START_S + self.until_s
         )
 
     def close(self):
-        """Nothing to let go of."""
+        """Do nothing: the source holds no resources."""
 
 
 class FakeOutlet:
-    """Where records would go: when they were, for which instance, and how it ended."""
+    """An outlet that notes when records were sent, for which instance, and how it ended."""
 
     def __init__(self, clock=None):
         self.clock = clock
@@ -75,35 +73,35 @@ class FakeOutlet:
         self.ended = None
 
     def send_records(self, instance_id):
-        """Records were appended."""
+        """Note that records were appended."""
         self.sent.append((None if self.clock is None else self.clock.now_s, instance_id))
 
     def require_reader(self):
-        """There is always one."""
+        """Do nothing: standard output always has a reader."""
 
     def stop_sending(self):
-        """A planned stop."""
+        """Note a planned stop."""
         self.ended = "stop"
 
     def finish_sending(self, instance_id, failure=None):
-        """The end of the input."""
+        """Note the end of the input."""
         self.ended = f"finish {instance_id}"
         if failure is not None:
             raise failure
 
 
 def chunk(*documents):
-    """Reports as they come out of a pipe."""
+    """Return reports as they come out of a pipe."""
     return b"".join(written(document) + b"\n" for document in documents)
 
 
 def busy(percent=50.0, **members):
-    """One runtime on four cores, period 5 s."""
+    """Return a report of one runtime on four cores, period 5 s."""
     return report(runtime(counters([percent, 0, 0, 0])), **members)
 
 
 def settings_of(**changes):
-    """The settings of a test: no runtime lines unless they are asked for."""
+    """Return settings for a test, without runtime lines unless *changes* have them."""
     return RunSettings(**{"cluster": "blue", "runtime_lines": "none", **changes})
 
 
@@ -111,7 +109,11 @@ LOCAL = {"events", "facts", "faults", "owners", "reservations"}
 
 
 def emitter_of(source, spool, outlet=None, *, clock, **changes):
-    """An emitter over *source* and *spool*; *changes* are settings, a page, or LOCAL sources."""
+    """
+    Return an emitter over *source* and *spool*.
+
+    *changes* are settings, a page, or the sources in LOCAL.
+    """
     page = changes.pop("page", None)
     given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
     local = LocalSources(**{name: part for name, part in given.items() if part is not None})
@@ -125,7 +127,7 @@ def emitter_of(source, spool, outlet=None, *, clock, **changes):
 def run(
     chunks=(), until_s=None, *, spool=None, clock=None, ended=False, source=Timetable, **changes
 ):
-    """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
+    """Run an emitter to its planned stop; return its lines and its outlet."""
     clock = clock or FakeClock()
     table = source(clock, chunks, until_s)
     outlet = FakeOutlet(clock)
@@ -140,7 +142,7 @@ def run(
 
 
 def records(*arguments, **options):
-    """The minute records of a run."""
+    """Return the minute records of a run."""
     lines, _ = run(*arguments, **options)
-    found = [parse(line) for line in lines]
-    return [record for record in found if isinstance(record, MinuteRecord)]
+    parsed = [parse(line) for line in lines]
+    return [record for record in parsed if isinstance(record, MinuteRecord)]

@@ -1,8 +1,8 @@
 """
-Reports as neuron-monitor writes them, built by hand, and the minute they make.
+Reports in neuron-monitor's format, built by hand, and the minutes that they make.
 
-Member names and nesting are those of captured reports; every value is made up.
-It knows nothing of how the emitter reads them: what is built here is JSON.
+Members and nesting are those of captured reports; every value is invented. The reports are JSON and
+do not depend on how the emitter reads them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HARDWARE_COUNTERS = (
 
 
 def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **members: Any) -> Document:
-    """`neuron_hardware_info` as an inf1.xlarge has it, unless told otherwise."""
+    """Return `neuron_hardware_info`, by default that of an inf1.xlarge."""
     return {
         "neuron_device_count": devices,
         "neuroncore_per_device_count": cores_per_device,
@@ -50,7 +50,7 @@ def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **member
 
 
 def instance(instance_type: str = "inf1.xlarge", **members: Any) -> Document:
-    """`instance_info`, complete."""
+    """Return a complete `instance_info`."""
     return {
         "instance_name": "",
         "instance_id": AN_INSTANCE,
@@ -71,7 +71,7 @@ def counters(
     error: str | None = "",
     **rates: Mapping[int, float | None],
 ) -> Document:
-    """`neuroncore_counters`: percent by core; `flops=` and `effective_flops=` by core."""
+    """Return `neuroncore_counters`: percent by core, `flops=` and `effective_flops=` by core."""
     listed = dict(percent) if hasattr(percent, "keys") else dict(enumerate(percent))
     uses = {
         str(core): {
@@ -93,7 +93,7 @@ def memory(
     period: float = 5.0,
     error: str = "",
 ) -> Document:
-    """`memory_used`: tensor bytes by core, and one model per (device, core within the device)."""
+    """Return `memory_used`: tensor bytes by core, and a model per (device, core on the device)."""
     held = dict(by_core or {})
     table = {
         str(core): {**dict.fromkeys(_OF_A_CORE, 0), "tensors": held.get(core, 0)}
@@ -120,7 +120,7 @@ def memory(
 
 
 def model(device_index: int, core_index: int) -> Document:
-    """One loaded model with one subgraph; not running, as on captured busy cores."""
+    """Return a loaded model with one subgraph. It is not running, as captured on busy cores."""
     return {
         "name": "model.neff",
         "uuid": "00000000000000000000000000000000",
@@ -146,7 +146,7 @@ def executions(
     error: str = "",
     **counts: int | None,
 ) -> Document:
-    """`execution_stats`: counts by the names of `execution_summary`, latencies in seconds."""
+    """Return `execution_stats`: counts by `execution_summary` names, latencies in seconds."""
     return {
         "period": period,
         "error_summary": {**dict.fromkeys(_ERROR_CAUSES, 0), **(causes or {})},
@@ -170,7 +170,7 @@ def runtime(
     tag: str = "2499",
     error: str = "",
 ) -> Document:
-    """One entry of `neuron_runtime_data`; groups that are None were not due."""
+    """Return an entry of `neuron_runtime_data`; groups that are None were not due."""
     names = ("neuroncore_counters", "memory_used", "execution_stats", "neuron_runtime_vcpu_usage")
     groups = (neuroncore_counters, memory_used, execution_stats, neuron_runtime_vcpu_usage)
     present = {name: one for name, one in zip(names, groups, strict=True) if one is not None}
@@ -183,7 +183,7 @@ def runtime_vcpu(
     period: float | None = 5.0,
     error: str = "",
 ) -> Document:
-    """`neuron_runtime_vcpu_usage`: percent of one vCPU."""
+    """Return `neuron_runtime_vcpu_usage`: percent of one vCPU."""
     return {"period": period, "vcpu_usage": {"user": user, "system": system}, "error": error}
 
 
@@ -192,7 +192,7 @@ def kubernetes(
     by_device: Mapping[int, str] | None = None,
     error: str = "",
 ) -> Document:
-    """`neuron_k8s_info`: `namespace/pod` by core and by device."""
+    """Return `neuron_k8s_info`: `namespace/pod` by core and by device."""
 
     def table(pods: Mapping[int, str] | None) -> Document:
         return {
@@ -213,7 +213,7 @@ def kubernetes(
 
 
 def host_memory(used: int | None = 7 * GIB) -> Document:
-    """`memory_info`, period 5 s."""
+    """Return `memory_info`, period 5 s."""
     return {
         "period": 5.0,
         "memory_total_bytes": 8 * GIB,
@@ -225,7 +225,7 @@ def host_memory(used: int | None = 7 * GIB) -> Document:
 
 
 def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) -> Document:
-    """`vcpu_usage`; shares of `average_usage` not named are 0."""
+    """Return `vcpu_usage`; unnamed shares of `average_usage` are 0."""
     average = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), 0)
     return {
         "period": period,
@@ -237,7 +237,7 @@ def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) ->
 
 
 def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Document:
-    """`neuron_hw_counters`: one device per argument, counters not named are 0."""
+    """Return `neuron_hw_counters` with a device per argument; unnamed counters are 0."""
     zeros = dict.fromkeys(_HARDWARE_COUNTERS, 0)
     return {
         "period": 5.0,
@@ -250,7 +250,7 @@ def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Do
 
 
 def report(*runtimes: Document, **members: Any) -> Document:
-    """One report of an inf1.xlarge with these runtimes; *members* replace top-level ones."""
+    """Return a report of an inf1.xlarge with these runtimes; *members* replace members."""
     whole = {
         "neuron_runtime_data": list(runtimes),
         "system_data": {"memory_info": host_memory()},
@@ -261,29 +261,29 @@ def report(*runtimes: Document, **members: Any) -> Document:
 
 
 def written(document: Document) -> bytes:
-    """The report as neuron-monitor writes it: compact, without its line end."""
+    """Return the report as neuron-monitor writes it: compact, without a line end."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def new_fold(
     state: bytes | None = None, on_event: Any = lambda _event: None, **settings: Any
 ) -> Fold:
-    """A fold that knows a nominal period of 5 s, unless told otherwise."""
+    """Return a fold with a nominal period of 5 s by default."""
     return Fold(FoldSettings(**{"period_s": 5.0, **settings}), state, on_event=on_event)
 
 
 def add(fold: Fold, document: Document, at_s: float) -> None:
-    """Let *fold* take the report received at *at_s*."""
+    """Fold the report that was received at *at_s*."""
     fold.fold_report(decode(written(document)), at_s)
 
 
 def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
-    """Close the open minute."""
+    """Close the open minute and return its record."""
     return fold.close_minute(identity_of(fold), seq)
 
 
 def identity_of(fold: Fold) -> LineIdentity:
-    """Return the identity by the facts of *fold*, with a guessed ID if it has none."""
+    """Return the identity from the facts of *fold*, with a guessed ID if the ID is unknown."""
     facts = fold.instance
     return LineIdentity(
         cluster="blue",
@@ -296,7 +296,7 @@ def identity_of(fold: Fold) -> LineIdentity:
 
 
 def events_of(*minutes: Sequence[Document]) -> list[Event]:
-    """The events of these minutes, each a list of reports 5 s apart."""
+    """Return the events of *minutes*, each a list of reports 5 s apart."""
     found: list[Event] = []
     fold = new_fold(on_event=found.append)
     for number, documents in enumerate(minutes):
@@ -308,7 +308,7 @@ def events_of(*minutes: Sequence[Document]) -> list[Event]:
 
 
 def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> MinuteRecord:
-    """The minute that these reports make, the first received at its start."""
+    """Return the minute of these reports; the first is received at the minute's start."""
     fold = new_fold(**settings)
     for place, document in enumerate(documents):
         add(fold, document, REPORTS_START_S + place * every_s)
@@ -316,18 +316,18 @@ def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> Mi
 
 
 def two_cores(*runtimes: Document, **members: Any) -> Document:
-    """A report of an instance with two cores."""
+    """Return a report of an instance with two cores."""
     return report(*runtimes, **{"neuron_hardware_info": hardware(1, 2), **members})
 
 
 def nobody(period: float = 5.0, **members: Any) -> Document:
-    """A report of two cores without a runtime; its only system group has this period."""
+    """Return a report of two cores without a runtime; its only system group has *period*."""
     system = {"vcpu_usage": vcpu(period)}
     return report(**{"system_data": system, "neuron_hardware_info": hardware(1, 2), **members})
 
 
 def whole() -> Document:
-    """A report with every group."""
+    """Return a report with every group."""
     return report(
         runtime(
             counters([27.02, 19.35, 0, 0]),
@@ -347,5 +347,5 @@ def whole() -> Document:
 
 
 GOOD_REPORT = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
-"""One report, as a line of neuron-monitor's output."""
+"""A report as a line of neuron-monitor's output."""
 IDLE_COUNTERS = counters([0, 0, 0, 0])

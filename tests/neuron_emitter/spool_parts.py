@@ -1,4 +1,4 @@
-"""What the tests of the spool share: a clock, lines, and what the identity leaves over."""
+"""Parts of spool tests: clocks, records, counters and damage."""
 
 from __future__ import annotations
 
@@ -13,72 +13,72 @@ SPOOL_NOW_MS = 1_795_000_000_000
 
 
 class SpoolClock:
-    """A clock that moves only when a test sets it or waits."""
+    """A clock that moves only if a test sets it or waits."""
 
     def __init__(self, now_s: float = SPOOL_NOW_S) -> None:
         self.now_s = now_s
         self.waits: list[float] = []
 
     def __call__(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return self.now_s
 
     def sleep(self, seconds: float) -> None:
-        """Wait without waiting."""
+        """Move the clock instead of waiting."""
         assert seconds >= 0
         self.waits.append(seconds)
         self.now_s += seconds
 
 
 class Ticks(SpoolClock):
-    """A clock on which every look is an hour later: what is tried again is tried at once."""
+    """A clock that gains an hour each time it is read, so that retries are due immediately."""
 
     def __call__(self) -> float:
-        """Seconds, an hour more than the last time."""
+        """Return seconds, an hour more than the last time."""
         self.now_s += 3600.0
         return self.now_s
 
 
 def lines(*texts: str, at_ms: int = SPOOL_NOW_MS) -> list[NewRecord]:
-    """Records to append."""
+    """Return records to append."""
     return [NewRecord(at_ms, text) for text in texts]
 
 
 def held(spool: Spool) -> list[str]:
-    """The lines in the spool, in order of arrival."""
+    """Return the lines in the spool, in order of arrival."""
     return [record.line for record in spool.oldest(1000, 1 << 30)]
 
 
 def balance(spool: Spool, boot: str | None = None) -> int:
-    """What the identity leaves over: 0, or a record was lost or invented."""
+    """Return produced minus delivered, dropped and spooled records: 0 if no record was lost."""
     counters = counters_of(spool, boot)
     gone = counters.delivered + sum(counters.dropped.values())
     return counters.produced - gone - counters.records
 
 
 def counters_of(spool: Spool, boot: str | None = None):
-    """The counters of *boot*, by default the spool's own."""
+    """Return the counters of *boot*, by default those of the spool's boot."""
     return spool._backlog.counters[boot or spool.boot]
 
 
 def older_boots(spool: Spool) -> tuple[str, ...]:
-    """Other boots that have records left, the oldest first."""
+    """Return other boots with undelivered records, in order."""
     return tuple(sorted(boot for boot in spool._backlog.counters if boot != spool.boot))
 
 
 def everything(spool: Spool) -> list[int]:
-    """The ids of all that waits, in order of arrival."""
+    """Return the IDs of all undelivered records, in order of arrival."""
     return [record.id for record in spool.oldest(100_000, 1 << 30)]
 
 
 def open_database(spool: Spool):
-    """The connection under the spool, to look at rows or to hurt them."""
+    """Return the spool's database connection, to read or damage rows."""
     return spool._file._database.connection
 
 
 @contextmanager
 def full_disk():
-    """Within the block the kernel lets this process write to no file, new or old."""
+    """Within the block, the kernel refuses every write of this process to a file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
@@ -88,16 +88,16 @@ def full_disk():
 
 
 def crash(spool: Spool, directory):
-    """Leave in *directory* what a kill -9 at this moment would leave of *spool*."""
+    """Copy to *directory* the files that kill -9 would leave now; return *directory*."""
     shutil.copytree(spool.directory, directory)
     return directory
 
 
 def damaged_files(directory):
-    """The damaged files kept for people, the oldest first."""
-    return sorted(each for each in directory.glob("damaged-*") if each.suffix == ".sqlite")
+    """Return the damaged files that the spool set aside, the oldest first."""
+    return sorted(path for path in directory.glob("damaged-*") if path.suffix == ".sqlite")
 
 
 def names(events):
-    """What happened, in order."""
+    """Return the names of the events, in order."""
     return [event.name for event in events]

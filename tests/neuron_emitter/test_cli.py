@@ -1,4 +1,4 @@
-"""The program as people meet it: a process, its exit code, and one sentence when it fails."""
+"""The command as users see it: a process, its exit code, and one sentence if it fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ REPLAY_WORDS = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "-
 
 RUN_WORDS = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdout", "--input")
 
-# What may stand where reports should: bytes, and what is found in them.
+# Inputs without reports, and the words of the error.
 MALFORMED = {
     "not JSON": (b"hello world\n", "not a JSON"),
     "half a line": (GOOD_REPORT[:200], "ended in the middle of a report"),
@@ -45,7 +44,7 @@ MALFORMED = {
 
 @pytest.fixture
 def reports(tmp_path):
-    """A file with one good report."""
+    """Return a file with one good report."""
     path = tmp_path / "reports.jsonl"
     path.write_bytes(GOOD_REPORT)
     return path
@@ -53,7 +52,7 @@ def reports(tmp_path):
 
 @pytest.fixture
 def here(monkeypatch, capfd, tmp_path):
-    """Run a command inside this process, for speed; what it printed and its exit code."""
+    """Return a function that runs a command in this process and returns its output and code."""
     for name, value in environment(tmp_path).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
@@ -72,7 +71,11 @@ def here(monkeypatch, capfd, tmp_path):
 @pytest.mark.parametrize("command", ["run --input -", "run --input FILE", "replay"])
 @pytest.mark.parametrize("name", MALFORMED)
 def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_path):
-    """Expected, found, what to do; exit code 3, and nothing on standard output."""
+    """
+    An input without reports ends with exit code 3, without output.
+
+    The sentence says what was expected, what was found and what to do.
+    """
     content, found = MALFORMED[name]
     path = tmp_path / "reports.jsonl"
     path.write_bytes(content)
@@ -81,17 +84,17 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_pa
         "run --input FILE": (*RUN_WORDS, path),
         "run --input -": (*RUN_WORDS, "-"),
     }
-    said = sentence(here(*arguments[command], stdin=path), 3)
+    message = sentence(here(*arguments[command], stdin=path), 3)
     place = "standard input" if command == "run --input -" else str(path)
     expected = [place, "has no neuron-monitor reports", found, "Use the output"]
-    assert [] == [words for words in expected if words not in said]
-    assert "hello" not in said
-    assert len(said) < 400
+    assert [] == [words for words in expected if words not in message]
+    assert "hello" not in message
+    assert len(message) < 400
 
 
 @pytest.mark.parametrize("command", [RUN_WORDS, REPLAY_WORDS], ids=["run", "replay"])
 def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_path):
-    """Wrong use: the name is wrong, and it says which."""
+    """A missing file or a folder is an error of use, and the sentence names it."""
     missing = sentence(here(*command, "missing.jsonl"), 2)
     assert "Cannot read missing.jsonl: No such file" in missing
     folder = sentence(here(*command, tmp_path), 2)
@@ -101,22 +104,28 @@ def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_pa
 
 @pytest.mark.parametrize("command", ["run", "replay"])
 def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path):
-    """Flag, variable and key are all named; `run` also lists where else it has looked."""
+    """
+    Without a cluster name nothing starts. The error names flag, variable and key.
+
+    The error of `run` also lists the sources that were tried.
+    """
     arguments = ("run", "--input", reports) if command == "run" else (*REPLAY_WORDS[:-2], reports)
     ended = here(*arguments)
     assert 2 == ended.returncode
-    said = ended.stderr
+    message = ended.stderr
     for words in ("No cluster name is set", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
-        assert words in said
+        assert words in message
     tried = ("ECS task", "ECS agent", "EKS", "ParallelCluster and Slurm", "auto-scaling group")
-    assert [command == "run"] * 5 == [f"\n  {name}" in said for name in tried]
-    assert "Traceback" not in said
+    assert [command == "run"] * 5 == [f"\n  {name}" in message for name in tried]
+    assert "Traceback" not in message
     assert not (tmp_path / ".local").exists()
 
 
 @pytest.mark.parametrize("command", [RUN_WORDS, REPLAY_WORDS], ids=["run", "replay"])
 def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
-    """A full disk and a closed output: exit code 4, one sentence, no trace of Python."""
+    """
+    A full disk or a closed output ends with exit code 4 and one sentence, without a traceback.
+    """
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
         ended = neuron_emf(*command, reports, home=tmp_path, stdout=full)
     assert "No space left on device" in sentence(ended, 4)
@@ -144,16 +153,20 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
     ids=lambda value: " ".join(map(str, value))[:40],
 )  # fmt: skip
 def test_wrong_use_ends_with_one_sentence(arguments, words, here, tmp_path, monkeypatch):
-    """What was expected, what was found, and where help is."""
+    """
+    Wrong use ends with a sentence that has the expected and found values and the help command.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
-    said = sentence(here(*arguments), 3 if "nowhere" in arguments else 2)
-    assert [] == [word for word in words if word not in said]
+    message = sentence(here(*arguments), 3 if "nowhere" in arguments else 2)
+    assert [] == [word for word in words if word not in message]
 
 
 def test_a_pipe_that_ends_is_a_failure(tmp_path):
     """
-    `neuron-monitor | tee >(head -n 3) | neuron-emf run --input -`: the pipe is dead, so exit code
-    3 for whoever starts it again, one sentence, and no CleanShutdown: nothing was planned.
+    If neuron-monitor's pipe ends, the emitter exits with code 3 and one sentence.
+
+    The record has no CleanShutdown, because the stop was not planned. A supervisor restarts the
+    pipe `neuron-monitor | tee >(head -n 3) | neuron-emf run --input -`.
     """
     ended = neuron_emf(
         *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
@@ -162,32 +175,35 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
         variables={"NEURON_EMF_CLUSTER": "blue"},
     )
     assert 3 == ended.returncode
-    (said,) = complaints(ended.stderr)
-    assert said.startswith("neuron-emf: The program writing to standard input has exited. ")
-    # A minute may end between two reports.
+    (message,) = complaints(ended.stderr)
+    assert message.startswith("neuron-emf: The program writing to standard input has exited. ")
+    # A minute can end between two reports.
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
     records: list[Any] = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
     assert 3 == sum(record.reports for record in records)
     assert records[-1].is_clean_shutdown is False
-    names = "cluster", "instance_id", "core_state"
-    assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
+    assert "blue" == records[-1].cluster
+    assert "i-0123456789abcdef0" == records[-1].instance_id
+    assert "baaa" == records[-1].core_state
 
 
 def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here):
-    """Junk between two reports costs itself: exit code 0, one warning, a count in the line."""
+    """
+    Junk between two reports costs only itself: exit code 0, one warning, and a count in the line.
+    """
     reports.write_bytes(GOOD_REPORT + b"junk\n" + GOOD_REPORT)
     ended = here(*RUN_WORDS, "-", stdin=reports)
     assert 0 == ended.returncode
-    (said,) = ended.stderr.splitlines()
-    assert "warning: Dropped 1 piece of input" in said
+    (warning,) = ended.stderr.splitlines()
+    assert "warning: Dropped 1 piece of input" in warning
     line = json.loads(ended.stdout.splitlines()[-1])
     assert 2 == line["ReportsRead"]
     assert 1 == line["ReportsMalformed"]
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
-    """`replay ... | head -1`: silence, and exit code 0."""
+    """`replay ... | head -1` ends silently, with exit code 0."""
     shell = " ".join(
         [*EMITTER_COMMAND, *map(str, REPLAY_WORDS[:2]), "3600", *map(str, REPLAY_WORDS[3:])]
     )
@@ -204,9 +220,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path
 
 
 def test_a_reader_that_has_gone_ends_the_run(tmp_path):
-    """
-    A pipe that was closed never comes back: exit code 4 and one sentence, not a silent daemon.
-    """
+    """After its output pipe is closed, the emitter ends with exit code 4 and one sentence."""
     process = subprocess.Popen(
         [*EMITTER_COMMAND, *RUN_WORDS, "-"],
         stdin=subprocess.PIPE,
@@ -216,15 +230,17 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     )
     process.stdout.close()
     process.stdin.write(GOOD_REPORT)
-    _, said = process.communicate(timeout=300)
+    _, output = process.communicate(timeout=300)
     assert 4 == process.returncode
-    (line,) = complaints(said.decode())
+    (line,) = complaints(output.decode())
     assert "The program reading standard output has exited" in line
 
 
 def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monkeypatch):
     """
-    A flag still wins over the file, the file is read as it is by then, and a mistake is a sentence.
+    A reload parses the original command line and the current file: flags win over the file.
+
+    A mistake in the file is an error with one sentence.
     """
     config = tmp_path / "config.toml"
     config.write_text('cluster = "blue"\nperiod = 3\n')
@@ -239,15 +255,17 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
     assert settings == read_again()
     config.write_text('cluster = "green"\nperiod = 3\nverbose = true\n')
     again = read_again()
-    names = "cluster", "period", "common_dims", "verbose"
-    assert ("green", 7, ("ami_id", "instance_id"), True) == attrgetter(*names)(again)
+    assert "green" == again.cluster
+    assert 7 == again.period
+    assert ("ami_id", "instance_id") == again.common_dims
+    assert again.verbose is True
     config.write_text("period = 99\nclutser = 3\n")
     with pytest.raises(SettingsError, match="clutser"):
         read_again()
 
 
 def test_the_monitors_configuration_is_printed(here, tmp_path):
-    """The generated one, or a file of one's own as it is; both are too much."""
+    """The command prints the generated configuration or the given file, and refuses both."""
     ended = here("run", "--print-monitor-config", "--groups", "neuroncore_counters")
     assert 0 == ended.returncode
     assert "" == ended.stderr
@@ -266,7 +284,7 @@ CLI_REGION = "us-east-1"
 
 
 def logs(reports, home, *more, **variables):
-    """A run on a file with a spool in *home* and the default output."""
+    """Run the emitter on a file, with a spool in *home* and the default output."""
     return neuron_emf(
         *("run", "--cluster", "blue", "--runtime-lines", "none", "--input", reports),
         *("--spool-dir", home / "spool", *more),
@@ -284,11 +302,11 @@ def logs(reports, home, *more, **variables):
     ids=["no region", "no credentials"],
 )
 def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
-    """Exit code 4, and the sentence says where the records are; so it does each time."""
+    """Without credentials or region, each run ends with exit code 4 and says where records are."""
     for count in (1, 2):
-        said = sentence(logs(reports, tmp_path, *more), 4)
+        message = sentence(logs(reports, tmp_path, *more), 4)
         kept = f"{counted(count, 'record')} could not be delivered (kept in {tmp_path / 'spool'}"
-        assert [] == [words for words in (kept, found, to_do) if words not in said]
+        assert [] == [words for words in (kept, found, to_do) if words not in message]
 
 
 @pytest.mark.parametrize(
@@ -302,6 +320,6 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
     ],
 )
 def test_an_error_knows_its_exit_code(error, code):
-    """2 for the operator, 3 for the source of reports, 4 for the destination."""
+    """Exit codes: 2 for the operator, 3 for the source of reports, 4 for the destination."""
     assert issubclass(error, EmitterError)
     assert code == error("sentence").exit_code

@@ -1,4 +1,4 @@
-"""neuron-monitor-emf: neuron-monitor-cloudwatch.py in its pipe, with one word changed."""
+"""neuron-monitor-emf in the pipe of neuron-monitor-cloudwatch.py, with one word changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLD_DIMENSIONS = (("instance_id", AN_INSTANCE), ("instance_type", "inf1.xlarge")
 
 
 def piped(tmp_path, *arguments, reports=GOOD_REPORT, **variables):
-    """`neuron-monitor | neuron-monitor-emf ARGUMENTS`, of a monitor that ends."""
+    """Run `neuron-monitor | neuron-monitor-emf ARGUMENTS` with a monitor that ends."""
     return subprocess.run(
         [sys.executable, "-m", "neuron_emitter.drop_in", *arguments],
         input=reports,
@@ -40,31 +40,37 @@ def piped(tmp_path, *arguments, reports=GOOD_REPORT, **variables):
     ids=["one-second", "two dimensions", "runtime tag"],
 )
 def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensions, tmp_path):
-    """Whatever alarm was built on them; and a cluster, which the script had not, is `default`."""
+    """
+    Lines have the script's metric names and dimensions, so existing alarms keep working.
+
+    The cluster, which the script did not have, is `default`.
+    """
     ended = piped(tmp_path, *REGION_WORDS, *arguments, NEURON_EMF_OUTPUT="stdout")
-    said = ended.stderr.decode()
-    assert 3 == ended.returncode, said
+    output = ended.stderr.decode()
+    assert 3 == ended.returncode, output
     lines = ended.stdout.decode().splitlines()
     assert {(namespace, f"NeuronCoreUtilizationNC{core}", dimensions) for core in range(4)} == data(
         lines
     ).keys()
     assert {"default"} == {json.loads(line)["ClusterName"] for line in lines}
-    assert 1 == said.count("No cluster name found")
+    assert 1 == output.count("No cluster name found")
 
 
 def test_the_first_refusal_says_what_else_changes(tmp_path):
     """
-    Another permission, on a log group; exit code 4 for a pipe that ended and left records.
+    The first refusal names the new permissions and the log group.
+
+    The exit code is 4, because the pipe ended and records are undelivered.
     """
     ended = piped(tmp_path, *REGION_WORDS, NEURON_EMF_CLUSTER="blue", NEURON_EMF_SPOOL_DIR="spool")
-    *_, said = ended.stderr.decode().splitlines()
+    *_, message = ended.stderr.decode().splitlines()
     assert 4 == ended.returncode
-    assert "The program writing to standard input has exited" in said
-    assert "No AWS credentials found" in said
+    assert "The program writing to standard input has exited" in message
+    assert "No AWS credentials found" in message
     assert (
         "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this command "
         "needs logs:PutLogEvents and logs:CreateLogStream on log group /neuron-emf/records"
-    ) in said
+    ) in message
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,7 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
     ],
 )
 def test_wrong_use_is_exit_code_2(arguments, found, tmp_path):
-    """Behind --common-dims only its four names are taken."""
+    """--common-dims takes only its four names; wrong use ends with exit code 2."""
     ended = piped(tmp_path, *arguments)
     assert 2 == ended.returncode
     assert b"" == ended.stdout

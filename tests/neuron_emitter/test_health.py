@@ -1,4 +1,4 @@
-"""What the emitter reports about itself: every record accounted for, its own cost, its pulse."""
+"""Health members: the account of every record, the emitter's own cost, and its pulse."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ ALL_DROP_REASONS = typing.get_args(DropReason)
     dropped=st.dictionaries(st.sampled_from(ALL_DROP_REASONS), st.integers(1, 99)),
 )
 def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropped):
-    """Whatever happened, nothing is missing; and a reason is there only when it happened."""
+    """
+    Produced is delivered plus spooled plus dropped; only drop reasons that occurred are members.
+    """
     produced = delivered + waiting + sum(dropped.values())
     members = spool_members(SpoolHealth(waiting, 5, produced, delivered, dropped, 0))
     accounted = ("RecordsDelivered", "SpoolRecords", "RecordsDropped")
@@ -40,8 +42,10 @@ def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropp
 
 def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     """
-    In no sum of this boot's: without it nobody would hear of them, for their books are gone.
-    Those that wait are in the spool's bytes.
+    Records of an earlier boot that this boot drops are counted apart.
+
+    They are in no sum of this boot, and no other line reports them. Records that still wait are in
+    SpoolBytes.
     """
     with Spool(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")] * 3)
@@ -56,7 +60,7 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
 
 
 class NotedPulse(PulseFile):
-    """When it beat, with how many reports read."""
+    """A pulse file that notes the time of each beat and the reports read."""
 
     def __init__(self, clock):
         super().__init__(None, clock=clock)
@@ -64,13 +68,13 @@ class NotedPulse(PulseFile):
         self.beats = []
 
     def write_beat(self, reports_read, spool):
-        """As before, and remembered."""
+        """Write the beat and note it."""
         super().write_beat(reports_read, spool)
         self.beats.append((self.clock.now_s - REPORTS_START_S, reports_read))
 
 
 def beats_of(chunks, until_s, wall_clock=None):
-    """The beats of a loop whose monotonic clock is the timetable's."""
+    """Return the beats of a loop whose monotonic clock is the timetable's."""
     clock = FakeClock()
     pulse = NotedPulse(clock)
     with Spool(None, clock=clock, max_age_s=1e12) as spool:
@@ -85,17 +89,17 @@ def beats_of(chunks, until_s, wall_clock=None):
 @settings(max_examples=30)
 @given(st.lists(st.floats(0, 600), max_size=20))
 def test_a_beat_is_never_late(moments):
-    """The first at once, each other a minute after the one before and at most one look later."""
-    found = [at_s for at_s, _ in beats_of([(at_s, chunk(busy())) for at_s in moments], 600)]
-    assert 0 == found[0]
-    gaps = [later - sooner for sooner, later in itertools.pairwise(found)]
+    """The first beat is immediate. Later beats are a minute apart, at most one read late."""
+    beats_s = [at_s for at_s, _ in beats_of([(at_s, chunk(busy())) for at_s in moments], 600)]
+    assert 0 == beats_s[0]
+    gaps = [later - sooner for sooner, later in itertools.pairwise(beats_s)]
     assert all(PULSE_INTERVAL_S <= gap <= PULSE_INTERVAL_S + 0.5 for gap in gaps)
-    assert found[-1] > 600 - PULSE_INTERVAL_S - 0.5
+    assert beats_s[-1] > 600 - PULSE_INTERVAL_S - 0.5
 
 
 def test_a_wall_clock_that_stands_still_stops_no_beat():
-    """After a step back no minute closes until the clock has passed it: nothing hangs meanwhile."""
-    found = beats_of(
+    """Beats continue while a clock that was set back closes no minute."""
+    beats = beats_of(
         [(1, chunk(busy())), (70, chunk(busy()))], 200, wall_clock=lambda: REPORTS_START_S
     )
-    assert [0, 1, 2, 2] == [reports for _, reports in found]
+    assert [0, 1, 2, 2] == [reports for _, reports in beats]

@@ -1,4 +1,4 @@
-"""Standard error, waiting events and waits after failures: bounded, and what is lost is counted."""
+"""Standard error, waiting events and repeated messages are bounded, and losses are counted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.neuron_emitter.emitter_command import logging_restored
 
 @pytest.fixture(autouse=True)
 def restored():
-    """Every test sets logging up for itself."""
+    """Restore logging after each test."""
     with logging_restored():
         yield
 
@@ -37,7 +37,7 @@ warning: trouble
 
 
 def logged(capfd, *, verbose):
-    """What comes out of these events."""
+    """Return what the logger writes for a set of events."""
     log_to_stderr(verbose=verbose)
     log = logging.getLogger("neuron_emitter.x")
     library = logging.getLogger("botocore")
@@ -53,8 +53,9 @@ def logged(capfd, *, verbose):
 @pytest.mark.parametrize("journal", ["", "0:0", "x", "1"])
 def test_an_event_is_one_line_with_its_values(journal, capfd, monkeypatch):
     """
-    Debug events only with --verbose, those of libraries from warnings on; no priorities for a
-    terminal, a file, or a journal that standard error was turned away from.
+    Each event is one line with its values. Debug events need --verbose.
+
+    Libraries log from warnings on. A terminal, a file or another journal gets no priorities.
     """
     monkeypatch.setenv("JOURNAL_STREAM", journal)
     assert LOGGED_EVENTS == logged(capfd, verbose=True)
@@ -62,7 +63,7 @@ def test_an_event_is_one_line_with_its_values(journal, capfd, monkeypatch):
 
 
 def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
-    """Those of syslog, also for the lines of a trace; `journalctl -p warning` then finds them."""
+    """Each line for the journal has a syslog priority, also in a trace, for `journalctl -p`."""
     error = os.fstat(2)
     monkeypatch.setenv("JOURNAL_STREAM", f"{error.st_dev}:{error.st_ino}")
     lines = logged(capfd, verbose=True).split()
@@ -72,7 +73,9 @@ def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
 
 def test_repeats_are_limited_and_counted():
     """
-    At once, then once per interval; the interval is inclusive, a clock set back does not silence.
+    A repeat is logged once per interval, inclusive, with the count since the last log line.
+
+    A clock that was set back does not silence it.
     """
     times_s = [1000.0]
     repeats = Repeats(10, lambda: times_s[0])
@@ -87,7 +90,7 @@ def test_repeats_are_limited_and_counted():
 
 @given(st.lists(st.integers(0, 3 * MAX_WAITING_EVENTS), max_size=6))
 def test_nothing_is_lost_that_is_not_counted(counts):
-    """Whatever is added between two looks: taken in order, once, or counted as dropped."""
+    """Each event is taken once, in order, or counted as dropped."""
     queue = EventQueue()
     added = []
     taken = []
@@ -99,9 +102,9 @@ def test_nothing_is_lost_that_is_not_counted(counts):
         added += batch
         for event in batch:
             queue.add_event(event)
-        found = queue.take_events()
-        assert batch[-MAX_WAITING_EVENTS:] == found
-        taken += found
+        events = queue.take_events()
+        assert batch[-MAX_WAITING_EVENTS:] == events
+        taken += events
         assert queue.dropped == len(added) - len(taken) >= dropped
         dropped = queue.dropped
     assert [] == queue.take_events()

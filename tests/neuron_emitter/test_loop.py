@@ -1,10 +1,9 @@
-"""The running emitter: minutes on time, numbers without gaps, and nothing lost over a restart."""
+"""The emitter's loop: minutes close on time, numbers have no gap, a restart loses nothing."""
 
 from __future__ import annotations
 
 import json
 import logging
-from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -47,14 +46,14 @@ from tests.neuron_emitter.neuron_reports import (
 
 
 def test_minutes_close_on_time_without_reports():
-    """A monitor that hangs does not hold a minute open: its cores are unknown, from then on."""
+    """If neuron-monitor hangs, minutes close on time, with unknown cores."""
     lines, outlet = run([(1, chunk(busy()))], 299.5)
-    found = [parse(line) for line in lines]
-    assert ["baaa", "????", "????", "????", "????"] == [minute.core_state for minute in found]
+    minutes = [parse(line) for line in lines]
+    assert ["baaa", "????", "????", "????", "????"] == [minute.core_state for minute in minutes]
     assert [LOOP_START_MS + place * MINUTE_MS for place in range(5)] == [
-        minute.minute_ms for minute in found
+        minute.minute_ms for minute in minutes
     ]
-    assert [0, 0, 0, 0] == [minute.reports for minute in found[1:]]
+    assert [0, 0, 0, 0] == [minute.reports for minute in minutes[1:]]
     ends_s = [REPORTS_START_S + 60 * (place + 1) for place in range(4)]
     late_s = [sent_s - end_s for (sent_s, _), end_s in zip(outlet.sent, ends_s, strict=False)]
     assert all(0 <= late <= REPORT_READ_TIMEOUT_S for late in late_s)
@@ -62,7 +61,7 @@ def test_minutes_close_on_time_without_reports():
 
 
 def test_the_end_of_the_input_is_a_planned_stop():
-    """What came without a line end is read too; then everything is sent."""
+    """At the end of its input, the emitter reads the last unfinished line and sends all records."""
     document = chunk(busy()).rstrip(b"\n")
     lines, outlet = run([(1, document), (2, None)], ended=True)
     (record,) = [parse(line) for line in lines]
@@ -72,13 +71,17 @@ def test_the_end_of_the_input_is_a_planned_stop():
 
 
 class Stream(Timetable):
-    """A timetable that is written into a pipe, and at its end asks whether a stop is under way."""
+    """A timetable of a pipe, which asks at its end if a stop is in progress."""
 
     is_stream = True
 
 
 def test_the_first_line_on_standard_output_is_announced(caplog):
-    """Only for a stream: a file's lines come at once, and --output logs prints none."""
+    """
+    The emitter logs when the first line is due, only for a stream on standard output.
+
+    Lines of a file are immediate, and `--output logs` prints no lines.
+    """
     caplog.set_level("INFO")
     due = "The first line is due at 2027-01-15T08:01Z, in 60 s, then one each minute."
     for source, output, expected in (
@@ -93,7 +96,7 @@ def test_the_first_line_on_standard_output_is_announced(caplog):
 
 @pytest.mark.parametrize("asked_after_s", [0.3, None])
 def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
-    """Ctrl-C ends the other program first, so the loop waits a second for its own signal."""
+    """At the end of a stream, the loop waits a second for a stop: Ctrl-C ends all programs."""
     waited_s = []
     played = SimpleNamespace(monotonic=lambda: sum(waited_s), sleep=waited_s.append)
     monkeypatch.setattr(signals, "time", played)
@@ -111,7 +114,7 @@ def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
     st.integers(0, 1000),
 )
 def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
-    """Whenever reports come: Seq from 1 over all lines, one minute line per minute, none twice."""
+    """Seq counts all lines from 1 without a gap, and each minute has one line."""
     chunks = [
         (
             at_s,
@@ -122,9 +125,9 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
         for at_s, cores in arrivals
     ]
     lines, _ = run(chunks, until_s, instance_id="i-told")
-    found = [json.loads(line) for line in lines]
-    assert [*range(1, len(found) + 1)] == [line["Seq"] for line in found]
-    assert 1 == len({line["Boot"] for line in found})
+    documents = [json.loads(line) for line in lines]
+    assert [*range(1, len(documents) + 1)] == [line["Seq"] for line in documents]
+    assert 1 == len({line["Boot"] for line in documents})
     minutes: list[Any] = [parse(line) for line in lines if '"Kind":"minute"' in line]
     first_ms = minutes[0].minute_ms
     assert [first_ms + place * MINUTE_MS for place in range(len(minutes))] == [
@@ -134,41 +137,41 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
 
 
 def test_nothing_is_recorded_before_the_instance_is_known():
-    """A guess that is corrected later would leave an instance behind that never existed."""
+    """
+    No record is written before the instance is known, to avoid an instance that never existed.
+    """
     assert [] == records(until_s=GUESS_AFTER_S - 1)
-    found = records([(250, chunk(busy()))], 299)
-    assert [AN_INSTANCE] == [minute.instance_id for minute in found]
+    minutes = records([(250, chunk(busy()))], 299)
+    assert [AN_INSTANCE] == [minute.instance_id for minute in minutes]
     assert [(4 * MINUTE_MS + LOOP_START_MS, 1)] == [
-        (minute.minute_ms, minute.seq) for minute in found
+        (minute.minute_ms, minute.seq) for minute in minutes
     ]
 
 
 def test_patience_ends_after_five_minutes():
-    """Then an instance without a report is better than none: under a guessed name, and marked."""
+    """After five minutes without an instance ID, records have a guessed, marked name."""
     assert 300.0 == GUESS_AFTER_S
-    found = records(until_s=600)
-    assert found[0].minute_ms == LOOP_START_MS + 5 * MINUTE_MS
+    minutes = records(until_s=600)
+    assert minutes[0].minute_ms == LOOP_START_MS + 5 * MINUTE_MS
     assert all(
-        minute.identity_guessed and minute.instance_id.startswith("host-") for minute in found
+        minute.identity_guessed and minute.instance_id.startswith("host-") for minute in minutes
     )
-    assert {""} == {minute.core_state for minute in found}
+    assert {""} == {minute.core_state for minute in minutes}
 
 
 def test_reports_that_name_no_instance_are_recorded_under_a_guess():
-    """No metadata within reach of a pod: what the cores do is worth more than the name."""
+    """If reports have no instance ID, records are written at once under a guessed name."""
     nameless = busy(instance_info=instance(instance_id=""))
-    found = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
-    assert [True, False] == [minute.identity_guessed for minute in found]
-    assert ["baaa", "baaa"] == [minute.core_state for minute in found]
-    assert AN_INSTANCE == found[1].instance_id
+    minutes = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
+    assert [True, False] == [minute.identity_guessed for minute in minutes]
+    assert ["baaa", "baaa"] == [minute.core_state for minute in minutes]
+    assert AN_INSTANCE == minutes[1].instance_id
 
 
 def test_state_goes_from_boot_to_boot(tmp_path):
-    """
-    Idle minutes go on counting, memory errors rise from what was last read, the name is known.
-    """
+    """Idle minutes, ECC values and the instance's name are kept over restarts."""
 
-    def said(percent, corrected):
+    def reported(percent, corrected):
         return busy(
             percent,
             system_data={
@@ -178,27 +181,28 @@ def test_state_goes_from_boot_to_boot(tmp_path):
         )
 
     clock = FakeClock()
-    reports = [(5 * place + 1, chunk(said(0.0, 5))) for place in range(24)]
+    reports = [(5 * place + 1, chunk(reported(0.0, 5))) for place in range(24)]
     with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         first = records(reports, 119, spool=spool, clock=clock)
-    later = [(120 + 5 * place + 1, chunk(said(0.0, 8))) for place in range(12)]
+    later = [(120 + 5 * place + 1, chunk(reported(0.0, 8))) for place in range(12)]
     with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         second = records(later, 181, spool=spool, clock=clock)
     with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         third = records(until_s=241, spool=spool, clock=clock)
     assert [(1, 1, 1, 1), (2, 2, 2, 2)] == [minute.idle_minutes for minute in first]
-    # The rest of the second minute, then the third: what is partial neither adds nor resets.
+    # The rest of the second minute, which is partial and changes no count, then the third.
     assert [(2, 2, 2, 2), (3, 3, 3, 3)] == [minute.idle_minutes for minute in second[:2]]
     assert [0, 0, 3] == [minute.ecc_corrected_rise for minute in (*first, second[1])]
     assert first[0].boot < second[0].boot < third[0].boot
-    assert [1, 1, 1] == [found[0].seq for found in (first, second, third)]
-    # No report in this boot, and still nobody had to guess.
-    names = "instance_id", "identity_guessed", "core_state"
-    assert (AN_INSTANCE, False, "????") == attrgetter(*names)(third[0])
+    assert [1, 1, 1] == [boot_records[0].seq for boot_records in (first, second, third)]
+    # The instance is known without a report in this boot.
+    assert AN_INSTANCE == third[0].instance_id
+    assert third[0].identity_guessed is False
+    assert "????" == third[0].core_state
 
 
 def test_what_the_last_run_left_is_sent_at_once(tmp_path):
-    """Not after the first new minute."""
+    """Records of the last run are sent at the start, not after the first new minute."""
     clock = FakeClock()
     with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         source = Timetable(clock, [(1, chunk(busy()))])
@@ -212,30 +216,28 @@ def test_what_the_last_run_left_is_sent_at_once(tmp_path):
 
 
 def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
-    """
-    A bug in the line is logged and counted in the next line, and the reading goes on.
-    """
+    """A minute whose line has a bug is dropped, logged and counted in the next line."""
     error = WireFormatError("not_extractable", "a bug")
-    made = LineWriter.minute_records
+    minute_records = LineWriter.minute_records
     failures = [error]
 
     def failing(self, *minute):
         if failures:
             raise failures.pop()
-        return made(self, *minute)
+        return minute_records(self, *minute)
 
     monkeypatch.setattr(LineWriter, "minute_records", failing)
     lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)
-    found = [json.loads(line) for line in lines]
-    assert [1, 2] == [line["Seq"] for line in found]
-    assert [1, 1] == [line["MinutesDropped"] for line in found]
+    documents = [json.loads(line) for line in lines]
+    assert [1, 2] == [line["Seq"] for line in documents]
+    assert [1, 1] == [line["MinutesDropped"] for line in documents]
     assert [LOOP_START_MS + MINUTE_MS, LOOP_START_MS + 2 * MINUTE_MS] == [
-        line["_aws"]["Timestamp"] for line in found
+        line["_aws"]["Timestamp"] for line in documents
     ]
-    (said,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert "minutes dropped" == said.getMessage()
-    assert 1 == said.count
-    assert str(error) == said.why
+    (logged,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert "minutes dropped" == logged.getMessage()
+    assert 1 == logged.count
+    assert str(error) == logged.why
 
 
 DIED_EVENT = Event(
@@ -244,17 +246,17 @@ DIED_EVENT = Event(
 
 
 def kinds(lines):
-    """The kind of each line, in order."""
+    """Return the kind of each line, in order."""
     return [json.loads(line)["Kind"] for line in lines]
 
 
 def of_kind(lines, kind):
-    """The members of the lines of one kind."""
-    return [found for line in lines if (found := json.loads(line))["Kind"] == kind]
+    """Return the documents of lines of one kind."""
+    return [document for document in map(json.loads, lines) if document["Kind"] == kind]
 
 
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
-    """Its timestamp is its own moment; a kill before the minute ends must not lose it."""
+    """An event is spooled at once with its own time, so that a kill in its minute loses nothing."""
     clock = FakeClock()
     events = EventQueue()
     with Spool(None, clock=clock, max_age_s=1e12) as spool:
@@ -266,13 +268,17 @@ def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
         assert round(1000 * DIED_EVENT.at_s) == kept.timestamp_ms
         emitter.finish(input_ended=False)
         assert ["event", "minute"] == kinds(record.line for record in spool.oldest(10, 1 << 20))
-    found = json.loads(kept.line)
+    document = json.loads(kept.line)
     expected = {"Event": "MonitorDied", "ExitCode": 1, "InstanceId": AN_INSTANCE, "Seq": 1}
-    assert expected == {name: found[name] for name in expected}
+    assert expected == {name: document[name] for name in expected}
 
 
 def test_every_report_is_a_line_of_one_second_metrics_when_asked():
-    """With the moment of receipt, sent at once, and numbered with the minute's line."""
+    """
+    With one-second metrics, each report is sent at once as a line with its receipt time.
+
+    Seq counts report lines and minute lines together.
+    """
     chunks = [(5 * place + 1, chunk(busy())) for place in range(12)]
     lines, outlet = run(chunks, 60.4, high_resolution_metrics=True)
     at_s = [REPORTS_START_S + 5 * place + 1 for place in range(12)]
@@ -288,8 +294,10 @@ def test_every_report_is_a_line_of_one_second_metrics_when_asked():
 )
 def test_a_line_of_a_report_waits_for_its_dimensions(known_s, written, counted):
     """
-    For three seconds and no longer: then it goes without these metrics, and is counted. The
-    reading does not wait: reports come each second, and none is late in the fold.
+    A report line waits at most three seconds for its dimensions.
+
+    After that it has no metrics and is counted. Reading continues, and no report is late in the
+    fold.
     """
     facts = InstanceFacts(ami_id="ami-1")
     clock = FakeClock()
@@ -321,7 +329,7 @@ def test_a_line_of_a_report_waits_for_its_dimensions(known_s, written, counted):
 
 @pytest.mark.parametrize("named", [True, False])
 def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(named):
-    """A report that names the instance is enough."""
+    """At its end, an input waits for the metadata service only if no report names the instance."""
     waits = []
 
     def facts(timeout_s):
@@ -344,7 +352,7 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
     ],
 )
 def test_the_instance_type_that_is_given_is_the_last_source(reported, by_facts, expected):
-    """The report comes before the metadata service and the board, and these before the setting."""
+    """The instance type comes from the report, then from the host, then from the setting."""
     document = busy(instance_info=instance(reported))
     facts = InstanceFacts(instance_type=by_facts)
     (minute,) = records(

@@ -1,4 +1,4 @@
-"""The sending side: which thread sends, and the sentence when records cannot be sent."""
+"""The outlet: the sending thread, and the sentence if records cannot be sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SENT_RECORD = NewRecord(1_800_000_000_000, "line")
 
 
 class FakeDestination:
-    """A destination with a fixed answer; it remembers what it took."""
+    """A destination with a fixed answer, which keeps the records it took."""
 
     def __init__(self, outcome):
         self.limits = BatchLimits()
@@ -32,11 +32,11 @@ class FakeDestination:
         self.offered = threading.Event()
 
     def rename(self, stream):
-        """Note it."""
+        """Note the name of the stream."""
         self.names.append(stream)
 
     def send(self, batch):
-        """Take it or not."""
+        """Return the fixed answer, and keep the records if it is Delivered."""
         self.threads.add(threading.current_thread())
         self.offered.set()
         if isinstance(self.outcome, Delivered):
@@ -44,19 +44,19 @@ class FakeDestination:
         return self.outcome
 
     def close(self):
-        """Nothing to let go of."""
+        """Do nothing: the destination holds no resources."""
 
 
 @pytest.fixture
 def spool(tmp_path):
-    """A spool on disk that never finds a record too old."""
+    """Yield a spool on disk without an age limit."""
     with Spool(tmp_path / "spool", max_age_s=1e12) as opened:
         yield opened
 
 
 @pytest.fixture
 def outlet_to(spool, monkeypatch):
-    """Make an outlet whose destination answers with one outcome."""
+    """Yield a function that makes an outlet whose destination has one answer."""
     with ExitStack() as stack:
 
         def make(outcome, **changes):
@@ -72,7 +72,7 @@ def outlet_to(spool, monkeypatch):
 
 @pytest.mark.parametrize("output", ["logs", "stdout"])
 def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
-    """So that no answer of the service holds up the reading of reports."""
+    """A thread of the outlet sends records, so that the service never delays reading."""
     outlet, place = outlet_to(Delivered(), output=output)
     spool.append([SENT_RECORD])
     outlet.send_records("i-1")
@@ -86,7 +86,11 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
     ("failure", "before"), [(None, ""), (SourceError("The pipe ended."), "The pipe ended. ")]
 )
 def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
-    """How many, where they are kept, and why; the reason why the input ended comes first."""
+    """
+    The error counts the undelivered records and says where they are and why.
+
+    The reason for the end of the input comes first.
+    """
     outlet, _ = outlet_to(REFUSED_CALL)
     spool.append([SENT_RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
@@ -111,21 +115,25 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
 def test_what_a_first_call_would_fail_for_is_logged_before_it(
     output, missing, is_over, expected, *, outlet_to, caplog, monkeypatch
 ):
-    """Long before the first minute is sent; an input that has ended reports it by itself."""
+    """
+    The outlet checks credentials before its first call, long before the first minute is sent.
+
+    An input that has ended reports the reason itself.
+    """
     monkeypatch.setattr(outlet_module, "CREDENTIALS_AFTER_S", 60.0 if is_over else 0.0)
     outlet, place = outlet_to(Delivered(), output=output)
     place.missing_for_call = lambda: missing
     outlet.look_ahead()
     if is_over:
         outlet.stop_sending()
-    for thread in [each for each in threading.enumerate() if isinstance(each, threading.Timer)]:
+    for thread in [timer for timer in threading.enumerate() if isinstance(timer, threading.Timer)]:
         thread.join()
-    said = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
-    assert [("delivery refused", REFUSED_CALL.reason, REFUSED_CALL.sentence)] * expected == said
+    logged = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
+    assert [("delivery refused", REFUSED_CALL.reason, REFUSED_CALL.sentence)] * expected == logged
 
 
 def test_records_of_a_memory_spool_are_reported_as_lost(monkeypatch):
-    """What is not delivered is lost with the process, and the sentence says so."""
+    """Records of a memory spool that are not delivered are reported as lost."""
     place = FakeDestination(Retry("timeout", "no answer came"))
     monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
@@ -136,9 +144,7 @@ def test_records_of_a_memory_spool_are_reported_as_lost(monkeypatch):
 
 
 def test_the_stream_is_renamed_when_the_instance_becomes_known(spool, outlet_to):
-    """
-    Guessed at first: from then on the stream is the known instance's, and the connection the same.
-    """
+    """The stream is renamed when the instance becomes known, over the same connection."""
     outlet, place = outlet_to(Delivered(), log_stream="{cluster}/{instance}", cluster="blue")
     for instance_id in ("host-1", "host-1", "i-1", "i-1"):
         spool.append([SENT_RECORD])
@@ -157,9 +163,7 @@ def test_the_stream_is_renamed_when_the_instance_becomes_known(spool, outlet_to)
     ],
 )  # fmt: skip
 def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
-    """
-    A service is not called by a whole fleet at once; one-second metrics wait a second at most.
-    """
+    """Sends of a fleet are spread over the interval; one-second metrics over a second at most."""
     outlet, _ = outlet_to(Delivered(), **{"spread_seconds": 30.0, **changes})
     outlet.send_records("i-1")
     assert offset_s("i-1", expected_s) == outlet._sender._offset_s
@@ -168,7 +172,9 @@ def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
 
 
 def test_a_wrong_setting_is_found_before_the_first_record(spool, monkeypatch):
-    """With the name of the option; standard output has no log stream."""
+    """
+    A wrong setting is an error before the first record, and standard output ignores the stream.
+    """
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     for settings, words in (
         (RunSettings(log_group="a b"), "Invalid --log-group"),

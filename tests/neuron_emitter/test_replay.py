@@ -1,4 +1,4 @@
-"""Replay: what would be sent for saved reports, the same bytes for ever."""
+"""Replay writes the lines for saved reports, always with the same bytes."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ REPLAY_START = "2026-01-01T00:00:00Z"
 
 
 def good(percent=50.0, completed=1):
-    """A report of one runtime on four cores, period 5 s."""
+    """Return a report of one runtime on four cores, period 5 s."""
     return report(
         runtime(counters([percent, 0, 0, 0]), memory({0: 1}), executions(completed, total=None))
     )
 
 
 def saved(path, *documents):
-    """Reports as a file."""
+    """Write reports to a file and return its path."""
     path.write_bytes(b"".join(written(document) + b"\n" for document in documents))
     return path
 
 
 def replayed(*files, **changes):
-    """The lines of these files."""
+    """Return the lines for these files."""
     given = {
         "runtime_lines": "none",
         "cluster": "blue",
@@ -62,14 +62,12 @@ def replayed(*files, **changes):
 
 
 def records(*files, **changes):
-    """The minute records of these files."""
+    """Return the minute records of these files."""
     return [parse(line) for line in replayed(*files, **changes)]
 
 
 def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
-    """
-    In another folder, time zone, language, with other hash seeds and another name of the file.
-    """
+    """Folder, file name, time zone, language and hash seed do not change the bytes."""
     first = saved(tmp_path / "reports.jsonl", *[good(index) for index in range(30)])
     other = tmp_path / "elsewhere"
     other.mkdir()
@@ -98,7 +96,7 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
 
 
 def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
-    """Not by this machine: the bytes would be others on the next one."""
+    """An instance without a name gets a guess from the input, not from this machine."""
     nameless = saved(tmp_path / "a", report(instance_info=None))
     (record,) = records(nameless)
     assert record.instance_id.startswith("host-")
@@ -120,13 +118,13 @@ def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
     ],
 )  # fmt: skip
 def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
-    """Whatever time zone the machine is in."""
+    """A time without a zone is UTC, in any time zone of the machine."""
     monkeypatch.setenv("TZ", "America/New_York")
     assert expected == parse_time_s(text)
 
 
 def test_a_compressed_file_is_replayed_as_what_is_in_it(tmp_path):
-    """gzip is known by its first bytes, not by the name; the lines are the same bytes."""
+    """A gzip file is recognized by its first bytes, and gives the lines of its content."""
     plain = saved(tmp_path / "reports", *[good()] * 13)
     (tmp_path / "saved").write_bytes(gzip.compress(plain.read_bytes()))
     assert replayed(plain) == replayed(tmp_path / "saved")
@@ -134,7 +132,7 @@ def test_a_compressed_file_is_replayed_as_what_is_in_it(tmp_path):
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:20] + data[22:]])
 def test_a_damaged_compressed_file_is_refused(tmp_path, damage):
-    """A part of the reports is not replayed as if it were all of them."""
+    """A damaged gzip file is refused, rather than replayed in part."""
     plain = saved(tmp_path / "reports", *[good(percent) for percent in range(40)])
     (tmp_path / "saved.gz").write_bytes(damage(gzip.compress(plain.read_bytes())))
     with pytest.raises(SettingsError, match=r"saved\.gz: its gzip data"):
@@ -142,7 +140,7 @@ def test_a_damaged_compressed_file_is_refused(tmp_path, damage):
 
 
 def test_a_pipe_is_no_file_to_replay(tmp_path):
-    """The boot is a hash of the input, so it is read twice; a pipe gives its bytes once."""
+    """A pipe is refused: replay reads the input twice, because the boot is its hash."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
     try:
@@ -153,14 +151,18 @@ def test_a_pipe_is_no_file_to_replay(tmp_path):
 
 
 def test_an_interval_that_leaves_minutes_thin_is_said(tmp_path, caplog):
-    """Reports of 5 s that are said to come each 15 s cover 20 s: no core would ever be idle."""
+    """
+    Replay warns if the interval leaves minutes too thin for idle time.
+
+    Reports of 5 s every 15 s cover 20 s of a minute, so no core would be idle.
+    """
     file = saved(tmp_path / "a", *[good()] * 24)
     replayed(file)
     replayed(saved(tmp_path / "b", good()), interval=15.0)
     assert not caplog.messages
     replayed(file, interval=15.0)
-    (said,) = caplog.messages
-    assert said.startswith("The reports cover 20 s of a minute, too little for idle time.")
+    (warning,) = caplog.messages
+    assert warning.startswith("The reports cover 20 s of a minute, too little for idle time.")
 
 
 @settings(max_examples=20)
@@ -169,14 +171,14 @@ def test_an_interval_that_leaves_minutes_thin_is_said(tmp_path, caplog):
     interval=st.sampled_from([5.0, 17.0, 130.0]),
 )
 def test_the_running_loop_makes_the_minutes_of_replay(documents, interval, tmp_path_factory):
-    """Reports at recorded times make the same minutes, except for the emitter's own members."""
+    """The running loop makes replay's minutes, except for the emitter's own members."""
     file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
     expected = records(file, interval=interval, start="2027-01-15T08:00:00Z")
     times_s = [interval * number for number in range(len(documents))]
     chunks = [(at_s, chunk(document)) for at_s, document in zip(times_s, documents, strict=True)]
-    found = run_records([*chunks, (times_s[-1], None)], ended=True)
+    minutes = run_records([*chunks, (times_s[-1], None)], ended=True)
     assert [replace(minute, boot="", health={}) for minute in expected] == [
-        replace(minute, boot="", health={}) for minute in found
+        replace(minute, boot="", health={}) for minute in minutes
     ]
 
 
@@ -203,19 +205,23 @@ DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sample
 def test_every_line_is_extracted_and_no_report_is_lost(
     documents, interval, start_s, tier, tmp_path_factory
 ):
-    """Whatever the reports say: one line a minute without a gap, all reports in them, numbered."""
+    """
+    CloudWatch extracts every line, and every report is in one minute.
+
+    Each minute has one line, without a gap, and Seq has no gap.
+    """
     file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
     seconds = start_s % 60
     start = f"2026-01-01T00:{start_s // 60 % 60:02}:{seconds:02}Z"
     lines = replayed(file, interval=interval, start=start, metrics=tier, runtime_lines="all")
     assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
-    found = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
-    assert len(documents) == sum(one.reports for one in found)
-    first = found[0].minute_ms
-    assert [first + place * MINUTE_MS for place in range(len(found))] == [
-        one.minute_ms for one in found
+    minutes = [minute for minute in map(parse, lines) if isinstance(minute, MinuteRecord)]
+    assert len(documents) == sum(minute.reports for minute in minutes)
+    first = minutes[0].minute_ms
+    assert [first + place * MINUTE_MS for place in range(len(minutes))] == [
+        minute.minute_ms for minute in minutes
     ]
-    assert [False] * (len(found) - 1) + [True] == [one.is_clean_shutdown for one in found]
+    assert [False] * (len(minutes) - 1) + [True] == [minute.is_clean_shutdown for minute in minutes]
     for line in lines:
         if "_aws" in line:
             assert [] == violations(line)

@@ -1,4 +1,4 @@
-"""Reports as they came: which ones are written, how, and what a log event cannot hold."""
+"""Raw report lines: which reports are written, how, and what exceeds a log event."""
 
 from __future__ import annotations
 
@@ -26,22 +26,26 @@ REPORT_SENDER = LineIdentity(
 
 
 def of_kind(kind, lines):
-    """Those of *lines*, read."""
-    return [one for one in map(json.loads, lines) if kind == one["Kind"]]
+    """Return the documents of *lines* of one kind."""
+    return [document for document in map(json.loads, lines) if kind == document["Kind"]]
 
 
 def sized(size):
-    """A report whose raw line has *size* bytes, and that line if one is made of it."""
-    made = LineWriter(MinuteSettings())
-    bare = made.raw_record(b'{"neuron_runtime_data":[],"a":""}', 1000, REPORT_SENDER, 1).line
+    """Return a report whose raw line has *size* bytes, and the line, or None if it is too long."""
+    line_writer = LineWriter(MinuteSettings())
+    bare = line_writer.raw_record(b'{"neuron_runtime_data":[],"a":""}', 1000, REPORT_SENDER, 1).line
     whole = b'{"neuron_runtime_data":[],"a":"%b"}' % (b"x" * (size - len(bare)))
-    record = made.raw_record(whole, 1000, REPORT_SENDER, 1)
+    record = line_writer.raw_record(whole, 1000, REPORT_SENDER, 1)
     return whole, record and record.line
 
 
 @pytest.mark.parametrize(("every", "minutes"), [(1, [0, 1, 2, 3, 4]), (2, [0, 2, 4]), (9, [0])])
 def test_it_is_the_last_report_of_every_so_many_minutes(tmp_path, every, minutes):
-    """From the first minute on, stamped with its receipt; the minute lines are as without."""
+    """
+    The last report of every Nth minute is written from the first minute on.
+
+    Its line has the time of receipt, and the minute lines do not change.
+    """
     documents = [busy(number) for number in range(10)]
     path = tmp_path / "reports.jsonl"
     path.write_bytes(chunk(*documents))
@@ -50,23 +54,26 @@ def test_it_is_the_last_report_of_every_so_many_minutes(tmp_path, every, minutes
         "interval": 30.0,
         "start": "2026-01-01T00:00:00Z",
     }
-    found = list(replay([path], ReplaySettings(**settings, raw_reports=every)))
-    raw = of_kind("raw", found)
+    lines = list(replay([path], ReplaySettings(**settings, raw_reports=every)))
+    raw = of_kind("raw", lines)
     expected = [1_767_225_600_000 + 60_000 * minute + 30_000 for minute in minutes]
-    assert expected == [one["Timestamp"] for one in raw]
-    assert [documents[2 * minute + 1] for minute in minutes] == [one["Report"] for one in raw]
-    assert list(range(1, len(found) + 1)) == [json.loads(line)["Seq"] for line in found]
+    assert expected == [document["Timestamp"] for document in raw]
+    assert [documents[2 * minute + 1] for minute in minutes] == [
+        document["Report"] for document in raw
+    ]
+    assert list(range(1, len(lines) + 1)) == [json.loads(line)["Seq"] for line in lines]
     without = list(replay([path], ReplaySettings(**settings)))
     assert [] == of_kind("raw", without)
-    assert [one["CoreState"] for one in of_kind("minute", without)] == [
-        one["CoreState"] for one in of_kind("minute", found)
+    assert [document["CoreState"] for document in of_kind("minute", without)] == [
+        document["CoreState"] for document in of_kind("minute", lines)
     ]
 
 
 def test_a_report_keeps_its_words_and_numbers_on_one_line():
     """
-    Whatever the tool writes: order, numbers as written, what is no member of ours, a value that
-    occurs twice; what does not print is escaped.
+    A raw report keeps the order, the numbers as written and unknown or repeated members.
+
+    Characters that do not print are escaped.
     """
     text = (
         '{ "neuron_runtime_data" : [],\n "b": 1.50e-05, "b": 12345678901234567890,\n'
@@ -82,39 +89,42 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
         '"é\\u009b":"_aws"}}'
     )
     assert line.endswith(expected)
-    found = json.loads(line)
-    assert (7_000, "raw", 3, "a") == tuple(
-        found[one] for one in ("Timestamp", "Kind", "Seq", "team")
-    )
-    assert [] == undocumented(found, ["team"])
-    assert members_of("raw").keys() == found.keys() - {"team"}
+    document = json.loads(line)
+    assert 7_000 == document["Timestamp"]
+    assert "raw" == document["Kind"]
+    assert 3 == document["Seq"]
+    assert "a" == document["team"]
+    assert [] == undocumented(document, ["team"])
+    assert members_of("raw").keys() == document.keys() - {"team"}
 
 
 def test_the_longest_line_is_one_log_event():
-    """1,048,576 bytes less the 26 of an event; one more and it is no line."""
+    """The longest line has 1,048,550 bytes, a log event without its 26; one more is refused."""
     assert 1_048_550 == MAX_EXTRACTED_BYTES == len(sized(MAX_EXTRACTED_BYTES)[1])
     assert sized(MAX_EXTRACTED_BYTES + 1)[1] is None
 
 
 def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
-    """Each report that was due; the next minute line says how many there were."""
+    """
+    Each raw report that exceeds a log event is counted in the next minute line, and logged once.
+    """
     long = chunk({**busy(), "note": "x" * MAX_EXTRACTED_BYTES})
     with caplog.at_level(logging.WARNING):
         lines, _ = run([(1 + 60 * minute, long) for minute in range(3)], 185, raw_reports=1)
     assert [] == of_kind("raw", lines)
-    counts = [one.get("RawReportsTooLarge") for one in of_kind("minute", lines)]
+    counts = [document.get("RawReportsTooLarge") for document in of_kind("minute", lines)]
     assert [None, 1, 2] == counts[:3]
-    said = [
+    warnings = [
         record.getMessage() for record in caplog.records if "--raw-reports" in record.getMessage()
     ]
-    assert 1 == len(said)
-    assert "1048550" in said[0]
+    assert 1 == len(warnings)
+    assert "1048550" in warnings[0]
 
 
 @given(st.floats(0, 4e9))
 @example(1_800_000_000.0006)
 def test_a_record_has_the_time_of_its_line(at_s):
-    """By which CloudWatch Logs orders it, and which its reader sees: not one millisecond apart."""
+    """A record has the timestamp of its line, to the millisecond."""
     writer = LineWriter(MinuteSettings(metrics="none"))
     sample = ReportSample(at_s, 5.0, (50.0,))
     for record in (

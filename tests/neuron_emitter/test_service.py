@@ -1,6 +1,4 @@
-"""
-The emitter put together from its settings, and as a process: signals, exit codes, what is left.
-"""
+"""The assembled emitter, also as a process: signals, exit codes, files that it leaves."""
 
 from __future__ import annotations
 
@@ -33,11 +31,15 @@ from tests.neuron_emitter.loop_rig import busy, chunk, settings_of
     [("monitor", None, 1.0), ("monitor", 15.0, 1.0), ("-", 15.0, None), ("-", None, None)],
 )
 def test_only_our_own_monitor_has_a_known_period(source, interval, expected):
-    """And its groups; --interval, of earlier releases, has no effect."""
+    """
+    The period and the groups are known only for the emitter's own neuron-monitor.
+
+    `--interval`, of earlier releases, has no effect on it.
+    """
     chosen = RunSettings(input=source, period=1, interval=interval)
-    found = service._fold_settings(chosen, requested_config(chosen))
-    assert expected == found.period_s
-    assert (source == "monitor") == found.executions_asked
+    fold_settings = service._fold_settings(chosen, requested_config(chosen))
+    assert expected == fold_settings.period_s
+    assert (source == "monitor") == fold_settings.executions_asked
     fewer = RunSettings(input=source, groups=("neuroncore_counters",))
     assert not service._fold_settings(fewer, requested_config(fewer)).executions_asked
 
@@ -54,25 +56,31 @@ def test_only_our_own_monitor_has_a_known_period(source, interval, expected):
         ({}, False, {"HOME": "/home/x", "XDG_STATE_HOME": ""}, "/home/x/.local/state/neuron-emf"),
     ],
 )
-def test_the_spool_directory_depends_on_output_and_rights(changes, system, variables, *, expected,
-                                             tmp_path, monkeypatch):  # fmt: skip
-    """As given, else the system's if writable, else the user's; memory for stdout."""
+def test_the_spool_directory_depends_on_output_and_rights(
+    changes, system, variables, *, expected, tmp_path, monkeypatch
+):
+    """
+    The spool is in the given folder, else the system's if writable, else the user's.
+
+    For standard output it is in memory.
+    """
     place = tmp_path / "var" / "neuron-emf" if system else Path("/proc/no-such/neuron-emf")
     place.parent.mkdir(parents=True, exist_ok=True) if system else None
     monkeypatch.setattr(service, "SYSTEM_SPOOL", place)
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    found = service.spool_directory(RunSettings(**changes))
+    directory = service.spool_directory(RunSettings(**changes))
     expected = str(place) if expected == "SYSTEM" else expected
-    assert expected == (None if found is None else str(found))
+    assert expected == (None if directory is None else str(directory))
 
 
 @pytest.fixture
 def monitor(tmp_path):
     """
-    A fake neuron-monitor that writes a report, and its pid to a pipe when that was read: behind
-    it come more empty lines than a pipe holds.
+    Return a fake neuron-monitor that writes a report and then its PID to a named pipe.
+
+    It writes more empty lines than a pipe holds, so the PID comes after the report was read.
     """
     os.mkfifo(tmp_path / "pid")
     return write_script(
@@ -89,7 +97,11 @@ def monitor(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_path):
-    """Exit code 0, the last minute with CleanShutdown, neuron-monitor gone, no file left."""
+    """
+    A signal ends the emitter with exit code 0 and CleanShutdown, and ends neuron-monitor.
+
+    No file is left.
+    """
     arguments = ["run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor]
     process = subprocess.Popen(
         [*EMITTER_COMMAND, *arguments, "--runtime-lines", "none"],
@@ -99,9 +111,9 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     )
     child = int((tmp_path / "pid").read_text())
     process.send_signal(number)
-    printed, said = process.communicate(timeout=300)
+    printed, errors = process.communicate(timeout=300)
     assert 0 == process.returncode
-    assert [] == complaints(said.decode())
+    assert [] == complaints(errors.decode())
     found: list[Any] = [parse(line) for line in printed.decode().splitlines()]
     assert found[-1].is_clean_shutdown is True
     assert AN_INSTANCE == found[-1].instance_id
@@ -111,15 +123,13 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
 
 
 def printed_lines(capsys):
-    """The members of each line on standard output."""
+    """Return the members of each line on standard output."""
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
 @pytest.fixture
 def running(tmp_path, monkeypatch, request):
-    """
-    A service that reads one report from a file and prints its lines, and the settings it has.
-    """
+    """Yield a service that reads one report from a file and prints its lines, and its settings."""
     changes = getattr(request, "param", {})
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     reports = tmp_path / "reports"
@@ -132,14 +142,18 @@ def running(tmp_path, monkeypatch, request):
 
 
 def ended(running_service):
-    """Read to the end of the input, and send everything."""
+    """Read to the end of the input and send all records."""
     assert running_service.emitter.read_until(lambda: False)
     running_service.source.close()
     running_service.emitter.finish(input_ended=True)
 
 
 def test_a_reload_takes_what_may_change(running, capsys, caplog):
-    """Cluster, threshold, metrics and tags; the settings that need a restart are named."""
+    """
+    A reload takes cluster, threshold, metrics and tags.
+
+    It logs the settings that need a restart.
+    """
     caplog.set_level(logging.INFO)
     running_service, chosen = running
     running_service.reload_settings(
@@ -159,10 +173,10 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
     assert "aaaa" == line["CoreState"]
     assert "search" == line["team"]
     assert "_aws" not in line
-    (said,) = [
+    (logged,) = [
         record for record in caplog.records if record.getMessage() == "configuration reloaded"
     ]
-    assert "spool-max-mib,verbose" == said.until_restart
+    assert "spool-max-mib,verbose" == logged.until_restart
 
 
 @pytest.mark.parametrize(
@@ -176,7 +190,7 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
     ],
 )
 def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
-    """It is logged, and the emitter goes on with its previous settings."""
+    """A wrong setting in a reload is logged, and the emitter keeps its previous settings."""
     running_service, chosen = running
     running_service.reload_settings(
         lambda: dataclasses.replace(chosen, idle_below_percent=30.0, **change)
@@ -185,13 +199,13 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
     (line,) = printed_lines(capsys)
     assert "blue" == line["ClusterName"]
     assert "baaa" == line["CoreState"]
-    (said,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert said.getMessage().startswith("Configuration not reloaded. ")
+    (logged,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert logged.getMessage().startswith("Configuration not reloaded. ")
 
 
 @pytest.mark.parametrize("running", [{"attribution": "team"}], indirect=True)
 def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
-    """How owners are named changes at a restart, and so does what does not go with it."""
+    """A reload changes neither attribution nor a setting that attribution forbids."""
     running_service, chosen = running
     for changes in ({}, {"raw_reports": 1}):
         running_service.reload_settings(
@@ -199,12 +213,12 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
         )
     ended(running_service)
     assert ["minute"] == [line["Kind"] for line in printed_lines(capsys)]
-    (said,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert "--raw-reports" in said.getMessage()
+    (logged,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert "--raw-reports" in logged.getMessage()
 
 
 def test_an_unread_pipe_is_warned_of(tmp_path):
-    """`neuron-monitor | neuron-emf run`: it goes on with a monitor of its own."""
+    """If standard input has data that it does not read, the emitter warns and uses a monitor."""
     monitor = tmp_path / "quiet-monitor"
     monitor.write_text("#!/bin/sh\nexec sleep 60\n")
     monitor.chmod(0o755)
@@ -224,7 +238,7 @@ def test_an_unread_pipe_is_warned_of(tmp_path):
     with process:
         process.stdin.write("{}\n")
         process.stdin.flush()
-        said = process.stderr.readline() + process.stderr.readline()
+        errors = process.stderr.readline() + process.stderr.readline()
         process.terminate()
     assert 0 == process.returncode
-    assert "Use --input -" in said
+    assert "Use --input -" in errors

@@ -1,4 +1,4 @@
-"""Every setting by flag, variable, file and default, in this order, for every field there is."""
+"""Each setting comes from its flag, variable, file or default, in this order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neuron_emitter.settings.minute_settings import require_cluster
 from neuron_emitter.settings.options import options
 from neuron_emitter.settings.run_settings import read_listen_address
 
-# Of each type that a setting has: three values of one that no default has.
+# Three values, other than the default, for a setting of each type.
 SETTING_VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
     "metrics": ("none", "core", "legacy"),
@@ -33,14 +33,14 @@ SETTING_VALUES = {
 
 @pytest.fixture(autouse=True)
 def no_system_file(monkeypatch, tmp_path):
-    """What this machine has in /etc changes no test."""
+    """Ignore the settings file in /etc of this machine."""
     monkeypatch.setattr(options_module, "SYSTEM_FILE", tmp_path / "system.toml")
-    for name in ("ATTRIBUTION", "KERNEL_MESSAGES"):  # which a conftest sets
+    for name in ("ATTRIBUTION", "KERNEL_MESSAGES"):  # a conftest sets these
         monkeypatch.delenv(f"NEURON_EMF_{name}")
 
 
 def read(settings, *arguments, **variables):
-    """The settings that a command sees."""
+    """Return the settings that a command reads."""
     given = []
 
     @click.command(context_settings={"auto_envvar_prefix": "NEURON_EMF"})
@@ -54,7 +54,7 @@ def read(settings, *arguments, **variables):
 
 
 def flag_of(name, value):
-    """A setting on the command line."""
+    """Return a setting as arguments of a command line."""
     flag = f"--{name.replace('_', '-')}"
     if type(value) is tuple:
         return [word for text in value for word in (flag, text)]
@@ -62,7 +62,7 @@ def flag_of(name, value):
 
 
 def toml_of(name, value):
-    """A setting in a file."""
+    """Return a setting as a line of a file."""
     written = {True: "true"}.get(value) if isinstance(value, bool) else None
     if type(value) is tuple:
         written = str(list(value))
@@ -73,7 +73,7 @@ def toml_of(name, value):
 
 @pytest.mark.parametrize("name", SETTING_VALUES)
 def test_flag_wins_over_variable_over_file_over_default(name, tmp_path):
-    """One declaration, four places to look."""
+    """A flag wins over a variable, a variable over a file, and a file over the default."""
     flag, variable, file = SETTING_VALUES[name]
     config = tmp_path / "config.toml"
     config.write_text(toml_of(name, file))
@@ -90,7 +90,7 @@ def test_flag_wins_over_variable_over_file_over_default(name, tmp_path):
 
 @pytest.fixture
 def read_file(tmp_path):
-    """The settings that a command sees with --config FILE of some text."""
+    """Return a function that reads the settings of a --config file with some text."""
 
     def given(text, settings=RunSettings):
         config = tmp_path / "config.toml"
@@ -101,20 +101,20 @@ def read_file(tmp_path):
 
 
 def test_the_file_of_the_system_is_read_where_it_exists(tmp_path):
-    """Without --config; with it, only the named file counts."""
+    """Without --config, the system's file is read. With --config, only the given file is read."""
     (tmp_path / "system.toml").write_text('cluster = "system"\nperiod = 7\n')
     assert "system" == read(RunSettings).cluster
     other = tmp_path / "other.toml"
     other.write_text('cluster = "other"\n')
-    found = read(RunSettings, "--config", str(other))
-    assert "other" == found.cluster
-    assert 5 == found.period
+    settings = read(RunSettings, "--config", str(other))
+    assert "other" == settings.cluster
+    assert 5 == settings.period
     by_variable = read(RunSettings, NEURON_EMF_CONFIG=str(other))
     assert "other" == by_variable.cluster
 
 
 def test_one_file_serves_all_commands(read_file):
-    """What only the other command knows is left out, not refused."""
+    """A file may have settings of other commands, which a command ignores."""
     text = 'cluster = "blue"\nspread-seconds = 5\nstart = "2026-01-01"\n'
     assert 5.0 == read_file(text).spread_seconds
     assert "2026-01-01" == read_file(text, ReplaySettings).start
@@ -140,29 +140,31 @@ def test_one_file_serves_all_commands(read_file):
     ],
 )
 def test_a_file_is_refused_with_one_sentence(text, words, read_file):
-    """A misspelt key or a value of another type says what was expected and what was found."""
+    """An unknown key or a value of another type is refused with the expected and found values."""
     with pytest.raises(SettingsError) as caught:
         read_file(text)
-    said = str(caught.value)
-    assert [] == [word for word in ["config.toml", *words] if word not in said]
+    message = str(caught.value)
+    assert [] == [word for word in ["config.toml", *words] if word not in message]
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "3600.1", "nan", "inf", "x"])
 def test_a_number_out_of_its_bounds_is_a_usage_error(value):
-    """Not a number is within none, though it compares as if."""
+    """NaN and numbers beyond their bounds are errors of use."""
     with pytest.raises(click.UsageError):
         read(RunSettings, "--interval", value)
 
 
 def test_a_list_is_given_again_and_again_or_with_commas():
-    """Both at once, too; what is empty between two commas is nothing."""
+    """A list takes repeated options and commas, also together, and ignores empty parts."""
     given = ["--groups", "a, b", "--groups", ",c,"]
     assert ("a", "b", "c") == read(RunSettings, *given).groups
 
 
 @pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])
 def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
-    """It would drop every metric without a word."""
+    """
+    A namespace that CloudWatch refuses is an error, because CloudWatch drops its metrics silently.
+    """
     with pytest.raises(SettingsError, match="Invalid --namespace"):
         RunSettings(namespace=namespace)
     assert "a" * 255 == RunSettings(namespace="a" * 255).namespace
@@ -177,14 +179,18 @@ def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
     ],
 )  # fmt: skip
 def test_a_tag_filter_that_is_no_expression_is_refused(text, is_one):
-    """In Python's form or in neuron-monitor's: it would die of it, again and again."""
+    """
+    A tag filter must be an expression in Python's or neuron-monitor's syntax.
+
+    neuron-monitor would exit at each start because of another filter.
+    """
     with nullcontext() if is_one else pytest.raises(SettingsError, match="--tag-filter"):
         MonitorSettings(tag_filter=text)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "caf\u00e9", "a\nb", "a\x7f", "i" * 256])
 def test_a_name_that_no_record_may_have_is_refused(name):
-    """CloudWatch takes it for no dimension, and the stack would refuse every line."""
+    """A name that CloudWatch refuses as a dimension, and the stack in a line, is an error."""
     with pytest.raises(SettingsError, match="Invalid instance ID"):
         RunSettings(instance_id=name)
     with pytest.raises(SettingsError, match=r"cluster name.*\. Use --cluster"):
@@ -195,7 +201,7 @@ def test_a_name_that_no_record_may_have_is_refused(name):
 
 @pytest.mark.parametrize("settings", [RunSettings, ReplaySettings])
 def test_the_help_of_an_option_ends_with_its_default(settings):
-    """In brackets, or in words where it is no single value; or that it is required."""
+    """The help of each option ends with its default, in brackets or words, or with `required`."""
     command = click.command(options(settings)(lambda **_values: None))
     context = click.Context(command)
     texts = {

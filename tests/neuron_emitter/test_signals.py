@@ -1,4 +1,4 @@
-"""What operators ask for by signals, and what supervisors hear: datagrams and exit codes."""
+"""Signals from operators, and what supervisors get: datagrams and exit codes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.neuron_emitter.neuron_reports import GOOD_REPORT
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("module", ["neuron_emf", "neuron_emitter"])
 def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
-    """During the cluster lookup nothing has begun: exit code 0 and no output."""
+    """A stop during the cluster lookup ends with exit code 0 and no output."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(60)
         variables = environment(tmp_path) | {
@@ -44,12 +44,14 @@ def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
         asking, _ = silent.accept()
         process.send_signal(number)
         with asking:
-            assert (b"", None) == process.communicate(timeout=300)
+            output, errors = process.communicate(timeout=300)
+    assert b"" == output
+    assert errors is None
     assert 0 == process.returncode
 
 
 def test_a_second_stop_is_not_waited_for(tmp_path):
-    """Ctrl-C twice ends a process that hangs in its stop."""
+    """A second Ctrl-C ends a process that hangs while stopping."""
     program = (
         "import signal\n"
         "from neuron_emitter.run.signals import Signals\n"
@@ -67,7 +69,7 @@ def test_a_second_stop_is_not_waited_for(tmp_path):
 
 @pytest.fixture
 def listening(tmp_path):
-    """The socket of a supervisor, under a name that no file has."""
+    """Yield a supervisor's socket with an abstract name."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
         server.bind(f"\0neuron-emf-{os.getpid()}-{tmp_path.name}")
@@ -75,21 +77,21 @@ def listening(tmp_path):
 
 
 def variables(server, **others):
-    """The variables as systemd sets them for an abstract socket."""
+    """Return the variables as systemd sets them for an abstract socket."""
     return {"NOTIFY_SOCKET": "@" + server.getsockname()[1:].decode(), **others}
 
 
 def heard(server):
-    """Every datagram so far, as lists of assignments."""
-    found = []
+    """Return every datagram so far, as lists of assignments."""
+    datagrams = []
     with contextlib.suppress(BlockingIOError):
         while True:
-            found.append(server.recv(4096).decode().split("\n"))
-    return found
+            datagrams.append(server.recv(4096).decode().split("\n"))
+    return datagrams
 
 
 def test_the_supervisors_variables_are_removed(listening):
-    """Otherwise systemd would take notifications of neuron-monitor for ours."""
+    """The emitter removes the supervisor's variables, so that neuron-monitor does not notify it."""
     environ = variables(listening, WATCHDOG_USEC="1000000", WATCHDOG_PID="1", HOME="/home/x")
     Supervisor(environ)
     assert {"HOME": "/home/x"} == environ
@@ -97,10 +99,10 @@ def test_the_supervisors_variables_are_removed(listening):
 
 @given(st.floats(0.01, 100), st.lists(st.floats(0, 30), max_size=30))
 def test_no_heartbeat_is_late(period_s, waits_s):
-    """Two beats are never further apart than a quarter of the period and one turn."""
+    """Heartbeats are at most a quarter of the period and one turn apart."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
-        server.bind("")  # an abstract name of the kernel's choice
+        server.bind("")  # the kernel chooses an abstract name
         clock = FakeClock()
         period_us = str(int(period_s * 1e6))
         supervisor = Supervisor(variables(server, WATCHDOG_USEC=period_us), monotonic=clock)
@@ -120,21 +122,21 @@ def test_no_heartbeat_is_late(period_s, waits_s):
     [(None, ""), ("", ""), ("0", ""), ("-5", ""), ("1e6", ""), ("٣", ""), ("1000000", "1")],
 )
 def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
-    """No watchdog, one that makes no sense, or that of another process."""
+    """No heartbeat is sent without a watchdog, or with an invalid or another process's watchdog."""
     watchdog = {} if period_us is None else {"WATCHDOG_USEC": period_us, "WATCHDOG_PID": pid}
     Supervisor(variables(listening, **watchdog)).notify_watchdog()
     assert [] == heard(listening)
 
 
 class FakeService:
-    """A service that is asked to reload in its first minute and sees two of them end."""
+    """A service with a reload request in its first minute and two ends of minutes."""
 
     def __init__(self, *_):
         self.emitter = self.source = self
         self.reloads = []
 
     def read_until(self, is_stopping, between_minutes):
-        """Two minutes."""
+        """Request a reload and end two minutes."""
         signal.raise_signal(signal.SIGHUP)
         between_minutes()
         between_minutes()
@@ -142,25 +144,22 @@ class FakeService:
         return True
 
     def reload_settings(self, read_again):
-        """Take what was read."""
+        """Note the settings that were read."""
         self.reloads.append(read_again())
 
     def status_sentence(self):
-        """How often it was reloaded."""
+        """Return the number of reloads."""
         return f"{len(self.reloads)} reloads"
 
     def close(self):
-        """Nothing to let go of."""
+        """Do nothing: the service holds no resources."""
 
     def finish(self, *, input_ended):
-        """Nothing to send."""
+        """Do nothing: no records are left."""
 
 
 def test_a_reload_ends_with_ready(listening, monkeypatch):
-    """
-    A supervisor that gets RELOADING=1 waits for READY=1; a minute without a reload updates the
-    status.
-    """
+    """A reload sends RELOADING=1 and then READY=1; other minutes update only the status."""
     for name, value in variables(listening).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(service, "Service", FakeService)
@@ -183,10 +182,10 @@ MIGRATING_PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migr
 
 @pytest.mark.proof
 def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
-    """Exit code 3 is one that it does not expect; a stop reaches both, and says CleanShutdown."""
+    """supervisord restarts the pipe after exit code 3, and its stop ends with CleanShutdown."""
     (tmp_path / "reports").write_bytes(GOOD_REPORT)
     variables = environment(tmp_path, NEURON_EMF_OUTPUT="stdout", NEURON_EMF_SPOOL_DIR="spool")
-    path = variables.pop("PYTHONPATH")  # supervisord may be of another Python
+    path = variables.pop("PYTHONPATH")  # supervisord may run on another Python
     for name, program in {
         "neuron-monitor": "cat reports; sleep 1; [ -e again ] && exec sleep 60; >again; exit 1",
         "neuron-monitor-emf": f"PYTHONPATH={path} exec {sys.executable} -m "

@@ -1,8 +1,8 @@
 """
-The spool and delivery together, against a service with bad days, a full disk and kill -9.
+Spool and delivery against a failing service, a full disk and kill -9.
 
-A model remembers what was appended, what the service answered for, and what the
-disk had when it last took something: that is where a kill goes back to.
+A model keeps appended records, the service's answers and the disk's last state, to which a kill
+returns.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from tests.neuron_emitter.spool_parts import (
 
 HOUR_S = 3600.0
 
-# What is in a record, and how far it is ahead of the clock.
+# The text of a record, and the seconds by which it is ahead of the clock.
 RECORD_KINDS = {
     "plain": ("x" * 40, 0.0),
-    "late": ("x" * 40, -30 * HOUR_S),  # with a plain one: more than 24 h
+    "late": ("x" * 40, -30 * HOUR_S),  # more than 24 h from a plain record
     "long": ("é" * 3_000, 0.0),
     "future": ("x" * 40, 3 * HOUR_S),
     "poison": (POISON, 0.0),
@@ -47,24 +47,24 @@ RECORD_KINDS = {
 
 
 def made(kind, boot, seq, now_s):
-    """A record of one of KINDS, or an empty line; its identity is in it, as in a real one."""
+    """Return a record of a kind in RECORD_KINDS, or an empty line. Its identity is in its line."""
     text, ahead_s = RECORD_KINDS.get(kind, ("", 0.0))
     return NewRecord(round((now_s + ahead_s) * 1000), f"{boot} {seq} {text}" if kind else "")
 
 
 class Model:
-    """One spool's."""
+    """The expected state of one spool."""
 
     def __init__(self) -> None:
         self.produced: Counter[str] = Counter()
         self.waiting: dict[tuple[str, int], NewRecord] = {}
         self.delivered: Counter[str] = Counter()
         self.lost: dict[tuple[str, int], NewRecord] = {}
-        self.rejected: dict[tuple[str, int], str] = {}  # of the lost: what the service said
+        self.rejected: dict[tuple[str, int], str] = {}  # reason of the service for a lost record
         self.state = None
 
     def keys(self):
-        """Every record there ever was."""
+        """Return the keys of all records ever appended."""
         return {
             (boot, seq)
             for boot, produced in self.produced.items()
@@ -72,14 +72,14 @@ class Model:
         }
 
     def append(self, boot, records, state):
-        """These were given to the spool."""
+        """Note records that the spool got."""
         for record in records:
             self.produced[boot] += 1
             self.waiting[boot, self.produced[boot]] = record
         self.state = state
 
     def observe(self, there, answered, rejected):
-        """Whatever is not *there* any more was answered for, or dropped."""
+        """Note each record that is not in *there* as answered or lost."""
         assert there <= self.waiting.keys(), "something came back"
         for key in [key for key in self.waiting if key not in there]:
             record = self.waiting.pop(key)
@@ -97,12 +97,12 @@ SMALL_MEMORY_BYTES = 9_000
 
 MAX_AGE_S = 13 * 86_400.0
 
-# A file system without a disk, where there is one: a commit then waits for nothing.
+# A file system in memory, if available: a commit does not wait.
 QUICK_DISK = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)
 
 NO_LIMITS = (100_000, 1 << 30)
 
-# What may become of a call, beside being answered.
+# Failures of a call.
 MOODS = (
     "throttled",
     "lost before",
@@ -113,7 +113,7 @@ MOODS = (
     "killed after",
 )
 
-# How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
+# Seconds by which the service's clock is ahead, and the retention of its log group in days.
 SERVICE_CLOCKS = {
     "as it should be": (0.0, 9999),
     "ahead": (2 * 86_400.0, 9999),
@@ -125,7 +125,7 @@ ANY_MOODS = st.lists(st.sampled_from([*MOODS, *[None] * len(MOODS)]), max_size=6
 
 
 class SpoolAndDelivery(RuleBasedStateMachine):
-    """Append, offer, wait, break the service, fill the disk, stop, kill, recover."""
+    """Append, send, wait, break the service, fill the disk, stop, kill and recover."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,12 +135,12 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.service = InProcessService(self.clock)
         self.model = Model()
         self.is_full = False
-        self.vanished: set[tuple[str, int]] = set()  # killed while they were in memory alone
+        self.vanished: set[tuple[str, int]] = set()  # killed while only in memory
         self.on_disk = Model()
         self.begin(self.folder / "0")
 
     def begin(self, directory):
-        """An emitter start."""
+        """Start an emitter."""
         with self.disk():
             self.spool = Spool(
                 directory,
@@ -160,24 +160,24 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         )
 
     def disk(self):
-        """The disk as it is now."""
+        """Return a context with the current state of the disk."""
         return full_disk() if self.is_full else nullcontext()
 
     @contextmanager
     def observed(self):
-        """Whatever left the spool in the block was answered for, or dropped with a reason."""
+        """Check that each record that leaves the spool in the block was answered or dropped."""
         self.service.answered.clear()
         self.service.rejected.clear()
         with self.disk():
             yield
-            now = {(each.boot, each.seq) for each in self.spool.oldest(*NO_LIMITS)}
+            now = {(record.boot, record.seq) for record in self.spool.oldest(*NO_LIMITS)}
         self.model.observe(now, self.service.answered, self.service.rejected)
         if self.is_written:
             self.on_disk = copy.deepcopy(self.model)
 
     @property
     def is_written(self):
-        """Whether the spool says that the disk has everything."""
+        """Return True if the spool reports that the disk has all records."""
         return self.spool._file.refused is None and not self.spool._backlog.changed
 
     @rule(
@@ -189,9 +189,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         service=st.sampled_from([None, None, *SERVICE_CLOCKS]),
     )
     def minute(self, kinds, moods, disk, service):
-        """
-        A minute is closed, and the sender's thread comes by; disk and service may have changed.
-        """
+        """Close a minute and send; the disk and the service may change."""
         self.clock.now_s += 60.0
         if disk is not None:
             self.is_full = disk == "full"
@@ -201,7 +199,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.offer(moods)
 
     def append(self, kinds):
-        """Append a record of each kind, as the service does: its number is in its line."""
+        """Append a record of each kind, with its number in its line as in the service."""
         boot = self.spool.boot
         first = self.spool.next_seq
         assert self.model.produced[boot] + 1 == first
@@ -220,7 +218,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @rule(moods=ANY_MOODS)
     def offer(self, moods):
-        """One attempt for each mood the service is in."""
+        """Make an attempt for each mood of the service."""
         killed = False
         with self.observed():
             try:
@@ -233,12 +231,12 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([HOUR_S, 25 * HOUR_S, 12.5 * 86_400.0]))
     def wait(self, seconds):
-        """Time passes."""
+        """Move the clock."""
         self.clock.now_s += seconds
 
     @rule()
     def kill(self):
-        """Kill -9: what the disk had is what is left; whatever it did not have may come again."""
+        """Kill the process: the disk's last state is left, and other records may be sent again."""
         self.lives += 1
         left = crash(self.spool, self.folder / str(self.lives))
         gone = self.spool
@@ -246,7 +244,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.service.repeatable |= self.on_disk.waiting.keys()
         self.model = copy.deepcopy(self.on_disk)
         with full_disk():
-            gone.close()  # only to let go of its files
+            gone.close()  # closes its files only
         shutil.rmtree(gone.directory)
         self.begin(left)
         with self.observed():
@@ -254,7 +252,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @rule()
     def restart(self):
-        """A planned stop, which keeps what could not be sent."""
+        """Stop as planned, and keep undelivered records."""
         directory = self.spool.directory
         with self.disk():
             self.spool.close()
@@ -269,8 +267,10 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     @rule()
     def recover(self):
         """
-        Disk and service are well: everything is delivered, once more at most where an answer
-        was lost, and what did not arrive was dropped with a reason.
+        Recover disk and service, and deliver all records.
+
+        A record is sent again only if an answer was lost. A record that did not arrive was dropped
+        with a reason.
         """
         self.is_full = False
         self.service.mood = None
@@ -285,7 +285,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @invariant()
     def produced_is_delivered_and_spooled_and_dropped(self):
-        """For every boot the spool knows, by its own numbers and by the model's."""
+        """The identity holds for each known boot, by the spool's numbers and by the model's."""
         for boot in (self.spool.boot, *older_boots(self.spool)):
             counters = counters_of(self.spool, boot)
             assert 0 == balance(self.spool, boot)
@@ -300,8 +300,9 @@ class SpoolAndDelivery(RuleBasedStateMachine):
     @invariant()
     def numbers_have_no_gap(self):
         """
-        Of every boot, also those that are forgotten: arrived, waiting, dropped, or killed in
-        memory, from 1 to the last.
+        Each number of each boot, also of forgotten boots, arrived, waits, or was dropped or killed.
+
+        Numbers start at 1, and only records in memory can be killed.
         """
         known = (
             self.service.received.keys()
@@ -313,7 +314,11 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @invariant()
     def every_drop_has_its_reason(self):
-        """Poison is invalid, the service's rejections are its own, and the rest is age or room."""
+        """
+        An invalid record is poison or empty, and the service's rejections have their reasons.
+
+        Other drops are for age or space.
+        """
         for boot in (self.spool.boot, *older_boots(self.spool)):
             dropped = counters_of(self.spool, boot).dropped
             mine = {key: r for key, r in self.model.lost.items() if key[0] == boot}
@@ -326,11 +331,11 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     @invariant()
     def the_service_has_nothing_to_complain_of(self):
-        """No call breaks a rule, and no record comes again that was answered for."""
+        """No call breaks a rule, and no answered record is sent again."""
         assert [] == self.service.violations
 
     def teardown(self):
-        """Whatever happened: in the end everything arrives."""
+        """Recover, and check that all records arrived."""
         try:
             self.recover()
             self.produced_is_delivered_and_spooled_and_dropped()
@@ -340,7 +345,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-# Hypothesis stops to look for a smaller failure after five minutes.
+# Hypothesis stops looking for a smaller failure after five minutes.
 TestSpoolAndDelivery = SpoolAndDelivery.TestCase
 
 TestSpoolAndDelivery.settings = settings(

@@ -1,4 +1,4 @@
-"""`--attribution team`: from reports to the ledger nothing names a person, and nothing is lost."""
+"""With `--attribution team`, no person's name is written, and no core is lost."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ HOLDERS = st.lists(
 
 
 class TeamLookup:
-    """A lookup that knows every process but those of pods, which only the report names."""
+    """A lookup that knows every process, except those of pods, which the report names."""
 
     def __init__(self, holders):
         self.holders = dict(enumerate(holders, 1))
 
     def note_pids(self, pids):
-        """They are known."""
+        """Do nothing: all processes are known."""
 
     def owner_of(self, pid):
-        """By a person's name, and the team that a scheduler tells."""
+        """Return an owner with a person's name, and the scheduler's team."""
         kind, team = self.holders[pid]
         return (
             None
@@ -67,7 +67,7 @@ class TeamLookup:
 
 
 class FakeReservations:
-    """What a scheduler tells: pods have the cores that they hold, *teams* a free one each."""
+    """Assignments of a scheduler: pods have the cores they hold, each of *teams* one free core."""
 
     def __init__(self, holders, teams):
         pods = [
@@ -81,12 +81,12 @@ class FakeReservations:
         self.assignments = Assignments("known", tuple(allocations))
 
     def current_assignments(self):
-        """Always the same."""
+        """Return the fixed assignments."""
         return self.assignments
 
 
 def document_of(holders):
-    """A report in which each holds a core; whatever others could have written has a name."""
+    """Return a report in which each holder has a core, with a person's name in every free text."""
     pods = {
         core: f"{team or 'lab'}/{PERSON}-0"
         for core, (kind, team) in enumerate(holders)
@@ -114,7 +114,7 @@ def document_of(holders):
 
 
 def events_of_others():
-    """What the monitor and the kernel say in their own words."""
+    """Return events with texts of neuron-monitor and the kernel."""
     events = EventQueue()
     events.add_event(
         Event("MonitorDied", REPORTS_START_S, "neuron-monitor exited", {"Stderr": PERSON})
@@ -126,7 +126,7 @@ def events_of_others():
 
 
 def played(holders, attribution, reserved=()):
-    """The lines and the page of a minute and a bit, from the running emitter."""
+    """Return the lines and the page of 66 s of the running emitter."""
     clock = FakeClock()
     page = MetricsPage(clock)
     chunks = [(second, document_of(holders)) for second in range(0, 65, 5)]
@@ -148,7 +148,7 @@ def played(holders, attribution, reserved=()):
 @settings(max_examples=30)
 @given(HOLDERS, st.lists(ANY_TEAMS, max_size=4))
 def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
-    """In every line, on the page for Prometheus and in the ledger; each core is somebody's."""
+    """No line, page or ledger row has a person's name, and each team has its cores."""
     lines, page = played(holders, "team", reserved)
     for text in (*lines, page):
         assert PERSON not in text, text
@@ -174,12 +174,14 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     assert all(PERSON not in row_line(row) for row in rows)
     for row in rows:
         assert (row.owner.partition("team:")[2] or None) == row.team
-        theirs = expected.get(row.owner, [range(len(holders) + len(reserved), TEAM_CORES)])
-        assert sum(map(len, theirs)) * len(minutes) * 1_000_000 == row.allocated
+        cores = expected.get(row.owner, [range(len(holders) + len(reserved), TEAM_CORES)])
+        assert sum(map(len, cores)) * len(minutes) * 1_000_000 == row.allocated
 
 
 def test_without_it_each_is_named():
-    """Else the law above would hold of an emitter that names nobody."""
+    """
+    Without `--attribution team`, lines and page have the names, so the law above is not empty.
+    """
     lines, page = played([(TEAM_POD, "ml"), ("slurm:7", "ml"), ("process:python3", None)], "auto")
     texts = {json.loads(line)["Kind"]: line for line in lines if PERSON in line}
     assert {"minute", "runtime", "event"} == texts.keys()
@@ -187,7 +189,7 @@ def test_without_it_each_is_named():
 
 
 def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
-    """The pod that waits for it has a name in no line."""
+    """A pod that waits for a core is named by its team."""
     holders = [("slurm:7", "ops")]
     lost = TeamLookup(holders)
     lost.owner_of = lambda _pid: RuntimeOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
@@ -201,6 +203,6 @@ def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
 
 
 def test_raw_reports_do_not_go_with_it():
-    """They hold tags and names of pods as they came."""
+    """Raw reports are refused, because they have tags and pod names."""
     with pytest.raises(SettingsError, match="--raw-reports writes the names that --attribution t"):
         RunSettings(attribution="team", raw_reports=60)
