@@ -49,7 +49,7 @@ class InProcessService:
 
         answered: Records for which the sender got a Delivered answer.
 
-        rejected: Reason for each rejected record of which the sender got the answer.
+        rejected: Reason for each rejected record, if the sender got the answer.
 
         repeatable: Records applied without an answer, which may be sent again.
 

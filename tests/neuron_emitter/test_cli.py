@@ -74,7 +74,7 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_pa
     """
     An input without reports ends with exit code 3, without output.
 
-    The sentence says what was expected, what was found and what to do.
+    The sentence has the expected and found values and a remedy.
     """
     content, found = MALFORMED[name]
     path = tmp_path / "reports.jsonl"
@@ -123,9 +123,7 @@ def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path)
 
 @pytest.mark.parametrize("command", [RUN_WORDS, REPLAY_WORDS], ids=["run", "replay"])
 def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
-    """
-    A full disk or a closed output ends with exit code 4 and one sentence, without a traceback.
-    """
+    """A full disk or a closed output ends with exit code 4 and one sentence, not a traceback."""
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
         ended = neuron_emf(*command, reports, home=tmp_path, stdout=full)
     assert "No space left on device" in sentence(ended, 4)
@@ -153,9 +151,7 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
     ids=lambda value: " ".join(map(str, value))[:40],
 )  # fmt: skip
 def test_wrong_use_ends_with_one_sentence(arguments, words, here, tmp_path, monkeypatch):
-    """
-    Wrong use ends with a sentence that has the expected and found values and the help command.
-    """
+    """Wrong use ends with a sentence that has the expected and found values and the help."""
     monkeypatch.setenv("PATH", str(tmp_path))
     message = sentence(here(*arguments), 3 if "nowhere" in arguments else 2)
     assert [] == [word for word in words if word not in message]
@@ -189,9 +185,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
 
 
 def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here):
-    """
-    Junk between two reports costs only itself: exit code 0, one warning, and a count in the line.
-    """
+    """Junk between two reports costs only itself: exit code 0, a warning, a count in the line."""
     reports.write_bytes(GOOD_REPORT + b"junk\n" + GOOD_REPORT)
     ended = here(*RUN_WORDS, "-", stdin=reports)
     assert 0 == ended.returncode

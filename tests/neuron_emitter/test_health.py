@@ -28,9 +28,7 @@ ALL_DROP_REASONS = typing.get_args(DropReason)
     dropped=st.dictionaries(st.sampled_from(ALL_DROP_REASONS), st.integers(1, 99)),
 )
 def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropped):
-    """
-    Produced is delivered plus spooled plus dropped; only drop reasons that occurred are members.
-    """
+    """Produced is delivered plus spooled plus dropped; only reasons that occurred are members."""
     produced = delivered + waiting + sum(dropped.values())
     members = spool_members(SpoolHealth(waiting, 5, produced, delivered, dropped, 0))
     accounted = ("RecordsDelivered", "SpoolRecords", "RecordsDropped")

@@ -137,9 +137,7 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
 
 
 def test_nothing_is_recorded_before_the_instance_is_known():
-    """
-    No record is written before the instance is known, to avoid an instance that never existed.
-    """
+    """No record is written before the instance is known, to avoid an instance that never was."""
     assert [] == records(until_s=GUESS_AFTER_S - 1)
     minutes = records([(250, chunk(busy()))], 299)
     assert [AN_INSTANCE] == [minute.instance_id for minute in minutes]

@@ -172,9 +172,7 @@ def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
 
 
 def test_a_wrong_setting_is_found_before_the_first_record(spool, monkeypatch):
-    """
-    A wrong setting is an error before the first record, and standard output ignores the stream.
-    """
+    """A wrong setting is an error before the first record. Standard output needs no stream."""
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     for settings, words in (
         (RunSettings(log_group="a b"), "Invalid --log-group"),

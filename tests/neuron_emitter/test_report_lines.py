@@ -105,9 +105,7 @@ def test_the_longest_line_is_one_log_event():
 
 
 def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
-    """
-    Each raw report that exceeds a log event is counted in the next minute line, and logged once.
-    """
+    """A raw report that exceeds a log event is counted in the next minute line, and logged once."""
     long = chunk({**busy(), "note": "x" * MAX_EXTRACTED_BYTES})
     with caplog.at_level(logging.WARNING):
         lines, _ = run([(1 + 60 * minute, long) for minute in range(3)], 185, raw_reports=1)

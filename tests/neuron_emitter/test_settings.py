@@ -162,9 +162,7 @@ def test_a_list_is_given_again_and_again_or_with_commas():
 
 @pytest.mark.parametrize("namespace", ["", "AWS/Neuron", ":a", "a b", "a" * 256, "caf\u00e9"])
 def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
-    """
-    A namespace that CloudWatch refuses is an error, because CloudWatch drops its metrics silently.
-    """
+    """A namespace that CloudWatch refuses is an error: CloudWatch drops its metrics silently."""
     with pytest.raises(SettingsError, match="Invalid --namespace"):
         RunSettings(namespace=namespace)
     assert "a" * 255 == RunSettings(namespace="a" * 255).namespace

@@ -1,4 +1,4 @@
-"""With `--attribution team`, no person's name is written, and no core is lost."""
+"""`--attribution team` writes no person's name and loses no core."""
 
 from __future__ import annotations
 
@@ -179,9 +179,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
 
 
 def test_without_it_each_is_named():
-    """
-    Without `--attribution team`, lines and page have the names, so the law above is not empty.
-    """
+    """Without `--attribution team`, lines and page have names, so the law above is not empty."""
     lines, page = played([(TEAM_POD, "ml"), ("slurm:7", "ml"), ("process:python3", None)], "auto")
     texts = {json.loads(line)["Kind"]: line for line in lines if PERSON in line}
     assert {"minute", "runtime", "event"} == texts.keys()

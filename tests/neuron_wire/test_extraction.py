@@ -46,9 +46,7 @@ def test_units_are_the_27_of_cloudwatch():
     ],
 )
 def test_a_member_stands_once_in_its_object(line):
-    """
-    A repeated member is refused at any depth: CloudWatch does not document which one it reads.
-    """
+    """A repeated member is refused at any depth: CloudWatch does not document which it reads."""
     assert ["repeated"] == rules(line)
 
 

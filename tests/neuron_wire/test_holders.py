@@ -114,9 +114,7 @@ def test_a_released_core_has_no_holder():
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
-    """
-    A holder in both parts has the cores of both, and all that either part knows of its process.
-    """
+    """A holder in both parts has the cores of both, and what either part knows of its process."""
     known = Holder("0-1", "ml/llama", 7, "serve", started="2026-11-22T02:10Z", command="python3")
     merged = restarted("aa", [known], "?a", Holder("1", None, 7, "serve"))
     assert (known,) == merged.holders
@@ -132,9 +130,7 @@ def test_neither_pid_nor_tag_alone_identifies_a_holder(other):
 
 
 def test_merged_holders_are_the_most_idle_eight():
-    """
-    The eight holders with the most idle minutes are listed, then more cores win; others count.
-    """
+    """The eight holders with the most idle minutes, then cores, are listed; others are counted."""
     first = [Holder(str(core), f"n{core}", core) for core in range(8)]
     then = Holder("8-9", "late", 88), Holder("10", "last", 99)
     idle = {"idle_minutes": tuple(range(11))}

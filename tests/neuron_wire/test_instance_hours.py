@@ -28,9 +28,7 @@ HOUR_OWNERS = ["ml/a", "ml/b", "slurm:7 ann", "[unnamed]"]
 
 
 def minute(state, *owners, idle=None, **changes):
-    """
-    Return a record of cores in *state*; *owners* are tuples of cores, name and further fields.
-    """
+    """Return a record of cores in *state*; *owners* are tuples of cores, name and other fields."""
     idle = tuple(idle) if idle else tuple(0 if letter == "b" else 60 for letter in state)
     percent = tuple(None if letter == "?" else 50.0 * (letter == "b") for letter in state)
     changes = {"minute": FIRST_ACCOUNTED, "utilization_percent": percent, **changes}

@@ -162,9 +162,7 @@ def read(written):
 @pytest.mark.parametrize("tier", ["none", "cluster", "instance", "core"])
 @pytest.mark.parametrize(("cores", "promised"), [(32, 2_400), (64, 2_700), (128, 3_600)])
 def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, tier):
-    """
-    The worst minute's first line keeps the promised length; other members are in a second line.
-    """
+    """The worst minute's first line keeps the promised length; the rest is in a second line."""
     for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
         record = everything((letters * cores)[:cores], idle_for)
         bare: dict[str, Any] = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}

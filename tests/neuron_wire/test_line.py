@@ -188,9 +188,7 @@ def test_what_identifies_a_record_must_be_there(member):
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
 def test_a_utilization_that_is_not_finite_is_refused(value, place):
-    """
-    A utilization that is not finite is refused in a table record, which no JSON parser checks.
-    """
+    """A utilization that is not finite is refused in a table record, which was not parsed."""
     percent = [1.5, 2, 3.25]
     percent[place] = value
     with pytest.raises(WireFormatError) as refused:

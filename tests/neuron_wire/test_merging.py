@@ -89,7 +89,7 @@ def test_tallies_are_added_and_absent_ones_stay_absent():
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
-    """Of two emitters, the record with more coverage counts alone."""
+    """The record with more coverage counts alone if two emitters report."""
     merged = merge_records([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
     assert LATER_BOOT == merged.record.boot
     assert 2 == merged.record.executions

@@ -186,9 +186,7 @@ def test_a_price_that_changes_has_a_new_date():
 def test_the_most_specific_source_decides_what_is_committed(
     paid, by_type, lifecycle, instance_type, expected
 ):
-    """
-    `--paid`, PaidByType, Lifecycle and the type decide in this order; the default is avoidable.
-    """
+    """`--paid`, PaidByType, Lifecycle and type decide in this order; the default is avoidable."""
     instance = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
     assert expected == is_committed(instance, by_type)
 

@@ -232,9 +232,7 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
 
 
 def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[str]]) -> str:
-    """
-    Return the line of *members* with every metric among them, in each dimension set of *sets*.
-    """
+    """Return the line of *members* with each metric among them, in each dimension set."""
     metrics = {name: members[name] for name in MINUTE_METRICS if name in members}
     return emf_line(
         "Neuron",

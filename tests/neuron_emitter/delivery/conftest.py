@@ -1,7 +1,4 @@
-"""
-What the tests of delivery share: a spool to send from, an AWS that is not there, and the loopback
-CloudWatch Logs of the proofs.
-"""
+"""Fixtures for delivery: a spool, an account without AWS, and a local CloudWatch Logs."""
 
 from __future__ import annotations
 
@@ -26,20 +23,20 @@ ACCESS_KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 
 @pytest.fixture
 def clock():
-    """A clock for spool and delivery."""
+    """Return a clock for spool and delivery."""
     return SpoolClock(DELIVERY_NOW_S)
 
 
 @pytest.fixture
 def spool(clock):
-    """A spool in memory."""
+    """Yield a spool in memory."""
     with Spool(None, clock=clock) as opened:
         yield opened
 
 
 @pytest.fixture
 def deliver_to(spool, clock):
-    """A delivery from the spool to a destination, on the fixtures' clock."""
+    """Return a function that makes a delivery from the spool, on the fixtures' clock."""
 
     def make(destination):
         return Delivery(
@@ -56,7 +53,7 @@ def deliver_to(spool, clock):
 
 @pytest.fixture
 def no_aws(monkeypatch, tmp_path):
-    """No credentials, region or profile of this machine, and no instance metadata."""
+    """Remove this machine's credentials, region, profile and instance metadata."""
     for name in ("PROFILE", "REGION", "DEFAULT_REGION", "SESSION_TOKEN", "ENDPOINT_URL"):
         monkeypatch.delenv(f"AWS_{name}", raising=False)
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
@@ -69,7 +66,7 @@ def no_aws(monkeypatch, tmp_path):
 
 @pytest.fixture
 def aws(no_aws):
-    """Credentials that no account knows, only the loopback service."""
+    """Set credentials that only the local service accepts."""
     ((key, secret),) = ACCESS_KEYS.items()
     no_aws.setenv("AWS_ACCESS_KEY_ID", key)
     no_aws.setenv("AWS_SECRET_ACCESS_KEY", secret)
@@ -78,7 +75,7 @@ def aws(no_aws):
 
 @pytest.fixture
 def service(aws):
-    """A CloudWatch Logs that keeps all the rules, where boto3 finds it."""
+    """Yield a local CloudWatch Logs with the service's rules, as boto3's endpoint."""
     with LogsService() as made:
         made.keys = dict(ACCESS_KEYS)
         aws.setenv("AWS_ENDPOINT_URL", made.url)
@@ -87,7 +84,7 @@ def service(aws):
 
 @pytest.fixture
 def log_stream(aws):  # noqa: ARG001 its environment
-    """The destination under test, on whatever endpoint is set."""
+    """Yield the destination under test, on the endpoint that is set."""
     opened = LogStream(RECORDS_GROUP, DELIVERED_STREAM, region=DELIVERY_REGION)
     yield opened
     opened.close()

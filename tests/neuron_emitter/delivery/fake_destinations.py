@@ -1,4 +1,4 @@
-"""Fake destinations and clocks for the tests of delivery, and what they send to a log stream."""
+"""Fake destinations and clocks for delivery, and the records that they send."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ REFUSED_WITHOUT_GROUP = Refused("no_log_group", "there is no log group /x in y: 
 
 class Scripted:
     """
-    A destination that gives the answers it was given, then takes everything.
+    A destination that gives scripted answers and then takes all records.
+
+    A line in *poison* makes a call invalid.
 
     *poison* lines make a call invalid.
     """
@@ -35,7 +37,7 @@ class Scripted:
         self.taken: list[str] = []
 
     def send(self, batch):
-        """Answer as scripted."""
+        """Return the next scripted answer."""
         lines = [record.line for record in batch]
         self.calls.append(lines)
         answer = self.answers.pop(0) if self.answers else Delivered()
@@ -47,16 +49,16 @@ class Scripted:
         return answer
 
     def close(self):
-        """Nothing to close."""
+        """Do nothing: the destination holds no resources."""
 
 
 def fill(spool, *texts):
-    """Append one record per text, of now."""
+    """Append a record of now for each text."""
     spool.append([NewRecord(DELIVERY_NOW_MS, text) for text in texts])
 
 
 def identity_holds(spool):
-    """Whether every produced record is accounted for."""
+    """Return True if each produced record is delivered, spooled or dropped."""
     health = spool.health()
     return health.produced == health.delivered + health.records + sum(health.dropped.values())
 
@@ -65,7 +67,7 @@ DELIVERED_MINUTE_S = DELIVERY_NOW_S
 
 
 class Script(Waiter):
-    """A waiter that never waits: idle runs the next step, then the end comes."""
+    """A waiter that does not wait: idle runs the next step, and stops after the last one."""
 
     def __init__(self, clock, *steps):
         super().__init__()
@@ -74,21 +76,21 @@ class Script(Waiter):
         self.pauses: list[float] = []
 
     def idle(self):
-        """Do what the script says next, or stop."""
+        """Run the next step, or stop."""
         if self.steps:
             self.steps.pop(0)()
         else:
             self.stop()
 
     def pause(self, seconds):
-        """Let time pass, unless the end has come."""
+        """Move the clock, unless the waiter has stopped."""
         if not self.stopped:
             self.pauses.append(seconds)
             self.clock.now_s += seconds
 
 
 class RecordingDestination:
-    """A destination that notes when it was sent what; answers first, then takes everything."""
+    """A destination that notes each send. It gives its answers and then takes all records."""
 
     limits = BatchLimits()
 
@@ -99,7 +101,7 @@ class RecordingDestination:
         self.closed = 0
 
     def send(self, batch):
-        """Answer as scripted; a scripted exception is raised."""
+        """Return the next answer, or raise it if it is an exception."""
         self.sent.append((self.clock() - DELIVERED_MINUTE_S, [record.line for record in batch]))
         answer = self.answers.pop(0) if self.answers else Delivered()
         if isinstance(answer, Exception):
@@ -107,12 +109,12 @@ class RecordingDestination:
         return answer
 
     def close(self):
-        """Note that connections would be closed."""
+        """Note that connections were closed."""
         self.closed += 1
 
 
 def run(spool, clock, destination, *steps, instance="i-1", spread_s=30.0):
-    """A sender's whole life in this thread; the waits it asked for."""
+    """Run a sender in this thread until its script ends; return the waits that it requested."""
     waiter = Script(clock, *steps)
     delivery = Delivery(spool, destination, clock=clock, monotonic=clock, sleep=waiter.pause)
     sender = Sender(
@@ -129,7 +131,7 @@ def run(spool, clock, destination, *steps, instance="i-1", spread_s=30.0):
 
 
 def appender(spool, clock, text, after_s=0.0):
-    """A step that lets time pass and appends a line."""
+    """Return a step that moves the clock and appends a line."""
 
     def step():
         clock.now_s += after_s
@@ -146,12 +148,12 @@ DELIVERED_BOOT = "019aa3c5d2f04f1e2d3c"
 
 
 def now_ms() -> int:
-    """The service's clock is the real one."""
+    """Return the real time, which the service's clock also uses."""
     return int(time.time() * 1000)
 
 
 def batch_of(*lines, ages_ms=()):
-    """Records to put; the first ages_ms are those of the first lines."""
+    """Return records to send; *ages_ms* are the ages of the first lines."""
     ages = [*ages_ms, *[0] * (len(lines) - len(ages_ms))]
     return [
         SpooledRecord(i, DELIVERED_BOOT, i, now_ms() - age_ms, line)

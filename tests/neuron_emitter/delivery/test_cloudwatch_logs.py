@@ -1,4 +1,4 @@
-"""A log stream through a real SDK client: its calls, what it reads in the answers, each failure."""
+"""A log stream through a real SDK client: calls, answers and failures."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ from tests.neuron_emitter.delivery.fake_destinations import (
 
 
 def test_one_put_is_one_call(service, log_stream):
-    """
-    Nothing is described first, nothing is retried behind our back; the version is in the header.
-    """
+    """Sending is one PutLogEvents call, with the version in its header and no retry by the SDK."""
     service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     assert Delivered() == log_stream.send(batch_of("a"))
     assert ["PutLogEvents"] == service.operations
@@ -43,7 +41,7 @@ def test_one_put_is_one_call(service, log_stream):
 
 
 def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
-    """Made, and still unknown: try again, it is not the group."""
+    """After CreateLogStream, an unknown stream is a retry, not a missing log group."""
     service.next_faults["PutLogEvents"] += [
         ServiceError(NOT_FOUND, "The specified log stream does not exist.")
     ] * 2
@@ -60,7 +58,7 @@ def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
     ],
 )
 def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
-    """Used on an instance without a configured region; a configured one comes first."""
+    """The instance's region is used only if no region is configured."""
     if variable:
         aws.setenv("AWS_DEFAULT_REGION", variable)
     log_stream = LogStream(
@@ -76,7 +74,9 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
 )
 def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
     """
-    Half an answer with HTTP 200 does not say which records were left out: it is asked for again.
+    An unreadable answer with HTTP 200 is requested again, because it may have rejections.
+
+    The service's clock is three hours behind, so it rejects a record of now.
 
     The service's clock is three hours behind: it takes nothing of what is now.
     """
@@ -106,7 +106,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
     ids=str,
 )  # fmt: skip
 def test_what_passes_is_a_retry(service, log_stream, answer, expected):
-    """After one call: the waiting is ours, not the SDK's."""
+    """A temporary failure is a Retry after one call: delivery waits, not the SDK."""
     service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))
@@ -118,7 +118,7 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
 
 @pytest.mark.parametrize("fault", [service_faults.UNHEARD, service_faults.NEVER_ANSWERED])
 def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
-    """The records may have been taken."""
+    """A call without an answer is a retry, because the service may have taken the records."""
     monkeypatch.setattr(cloudwatch_logs, "PUT_TIMEOUT_S", 0.2)
     service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     service.next_faults["PutLogEvents"].append(fault)
@@ -127,7 +127,7 @@ def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
 
 
 def test_a_refused_connection_is_no_connection(aws, log_stream):
-    """A subnet without a way to CloudWatch: the sentence names the address."""
+    """A refused connection is `no_connection`, and the sentence names the address."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -156,7 +156,7 @@ def test_a_refused_connection_is_no_connection(aws, log_stream):
     ],
 )
 def test_what_a_person_must_change_is_refused(service, log_stream, answer, reason, words):
-    """One sentence with the region and what to do; never a dropped record."""
+    """A failure that operators must fix is Refused, in one sentence with the region and remedy."""
     service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Refused)
@@ -169,7 +169,9 @@ def test_what_a_person_must_change_is_refused(service, log_stream, answer, reaso
 @pytest.mark.parametrize("skew_s", [-900, 900])
 def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, skew_s, caplog):
     """
-    The SDK signs by this machine's clock: at more than 5 minutes the service believes nothing.
+    If the clock is wrong by more than 5 minutes, the service refuses the SDK's signature.
+
+    The records stay in the spool, and the log has the clock's error.
 
     The records stay, and how far the clocks are apart is logged.
     """
@@ -188,7 +190,7 @@ def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, 
 
 
 def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
-    """None at first; then the file is written."""
+    """Credentials that appear in a file later are used without a restart."""
     no_aws.delenv("AWS_ACCESS_KEY_ID")
     no_aws.delenv("AWS_SECRET_ACCESS_KEY")
     log_stream = LogStream(RECORDS_GROUP, DELIVERED_STREAM, region=DELIVERY_REGION)
@@ -216,7 +218,7 @@ def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
     ],
 )
 def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expected, no_aws):
-    """With the sentence that the call would give, and the permissions that are needed."""
+    """A missing region or credentials are known before the first call, with the call's sentence."""
     no_aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():
         no_aws.setenv(f"AWS_{name}", "testing")
@@ -233,7 +235,7 @@ def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expect
 
 
 def test_quoted_values_are_cut_from_the_words():
-    """A validation message quotes the events; the member's name is what is worth keeping."""
+    """A validation message is cut to the member's name, because it quotes events."""
     words = "1 validation error detected: Value '[{message=secret}]' at 'logEvents' failed"
     failure = Failure("PutLogEvents", "InvalidParameterException", 400, words + " x" * 500)
     outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
@@ -258,7 +260,7 @@ def test_quoted_values_are_cut_from_the_words():
 )
 @pytest.mark.parametrize("resource", ["", "x" * 400])
 def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, words, remedy):
-    """No message asks a role with the emitter policy to attach it."""
+    """The remedy is for the policy that denied the call, and suggests no attached policy."""
     failure = Failure("PutLogEvents", "AccessDeniedException", 400, f"r/i-0 {resource} {words}")
     outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
     assert "access" == outcome.reason
@@ -269,7 +271,11 @@ def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, 
 
 @pytest.mark.parametrize("code", ["403", "407"])
 def test_a_proxy_that_refuses_is_named(code):
-    """AWS gives an error's name, a proxy a status alone; also where it opens no tunnel."""
+    """
+    A refusing proxy is named: AWS's errors have a name, a proxy's only a status.
+
+    This also holds for a proxy that refuses a tunnel.
+    """
     outcomes = [
         outcome_of(
             Failure("PutLogEvents", code, int(code), ""),
@@ -286,9 +292,7 @@ def test_a_proxy_that_refuses_is_named(code):
 
 @given(st.text(), st.integers(0, 599), st.text())
 def test_no_answer_of_the_service_drops_records_by_mistake(code, status, words):
-    """
-    Whatever is unknown is a retry or a refusal: only what the service calls invalid is halved.
-    """
+    """Only answers that call records invalid can drop records. Others are retries or refusals."""
     outcome = outcome_of(Failure("PutLogEvents", code, status, words), group="g", region="r")
     assert isinstance(outcome, Retry | Refused) or 413 == status or "invalid" == cause_of(code)
 
@@ -305,7 +309,7 @@ def test_no_answer_of_the_service_drops_records_by_mistake(code, status, words):
     ],
 )
 def test_calls_on_the_way_to_credentials_drop_nothing(operation, code, status, expected):
-    """A pod's role is asked for by the SDK itself: its failure says nothing of the records."""
+    """A failed call for credentials drops no record: it is a retry or a refusal."""
     failure = Failure(operation, code, status, "some words")
     outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
     assert expected == outcome.reason

@@ -1,4 +1,4 @@
-"""Delivery: what each answer means for the records, and how poison is found."""
+"""Delivery: the effect of each answer on the records, and the search for poison."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
-    """For as long as it takes; nothing is dropped, and the wait grows within its bounds."""
+    """A temporary failure is retried until it ends, with growing, bounded waits and no drop."""
     destination = Scripted(*[TIMEOUT] * 40)
     delivery = deliver_to(destination)
     fill(spool, "a")
@@ -48,7 +48,11 @@ def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
 
 
 def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog):
-    """With its sentence and the records that wait; and once more when it is over."""
+    """
+    A refusal is logged once in ten minutes, with its sentence and the number of records.
+
+    Its end is logged too.
+    """
     delivery = deliver_to(Scripted(*[REFUSED_WITHOUT_GROUP] * 12))
     fill(spool, "a", "b")
     with caplog.at_level(logging.INFO, "neuron_emitter"):
@@ -73,7 +77,7 @@ OUTCOMES = st.one_of(
 
 @given(st.lists(OUTCOMES, max_size=20), st.integers(0, 25), st.sets(st.integers(0, 24)))
 def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, records, places):
-    """Any sequence of answers: each line is taken at least once, or counted with a reason."""
+    """Each record is delivered once or dropped with a reason, for any answers."""
     texts = [f"line {i}" for i in range(records)]
     destination = Scripted(*answers, poison={f"line {place}" for place in places})
     with Spool(None, max_age_s=1e12) as spool:
@@ -89,7 +93,7 @@ def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, reco
 
 
 def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
-    """It does not begin a wait that would end after it; the rest is kept, with the reason."""
+    """A flush starts no wait beyond its deadline, and returns the remaining count and reason."""
     fill(spool, "a")
     flushed = deliver_to(Scripted(*[TIMEOUT] * 1000)).flush(5)
     assert Flushed(1, TIMEOUT) == flushed
@@ -99,7 +103,7 @@ def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
 
 @pytest.fixture
 def quarantined(spool, monkeypatch):
-    """What the spool was asked to quarantine, and why."""
+    """Return the list of quarantined lines and reasons."""
     found = []
     original = Spool.quarantine
 
@@ -113,7 +117,7 @@ def quarantined(spool, monkeypatch):
 
 
 def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
-    """In the destination's own words."""
+    """A poison record is quarantined with the destination's words."""
     fill(spool, *"abcd")
     assert Flushed(0) == deliver_to(Scripted(poison=["c"])).flush(5)
     assert [(["c"], "one of these is wrong")] == quarantined
@@ -124,7 +128,7 @@ def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
 def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
     spool, deliver_to, quarantined, caplog
 ):
-    """After 100 in a row the rest is kept, and the log says what to check."""
+    """After 100 invalid records in a row, delivery stops dropping and logs what to check."""
     texts = [f"line {number}" for number in range(150)]
     destination = Scripted(poison=texts, limits=BatchLimits())
     delivery = deliver_to(destination)
@@ -143,7 +147,7 @@ def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
 
 
 def test_one_poison_record_costs_few_calls(spool, deliver_to):
-    """Halving: 1,000 records with one poison in them need about 2 log2 calls, not 1,000."""
+    """One poison record in 1,000 is found by halving, in at most 21 calls."""
     destination = Scripted(poison=["line 700"], limits=BatchLimits())
     fill(spool, *(f"line {i}" for i in range(1000)))
     assert Flushed(0) == deliver_to(destination).flush(5)
@@ -151,7 +155,7 @@ def test_one_poison_record_costs_few_calls(spool, deliver_to):
 
 
 def test_a_dropped_record_is_logged_without_its_line(spool, deliver_to, caplog):
-    """The reason, the stage and the service's words; never the payload."""
+    """The log line of a drop has reason, stage and the service's words, never the payload."""
     fill(spool, "secret payload")
     with caplog.at_level(logging.WARNING, "neuron_emitter"):
         deliver_to(Scripted(poison=["secret payload"])).flush(5)

@@ -1,4 +1,4 @@
-"""Batches: what PutLogEvents accepts, and nothing lost on the way there."""
+"""Batches hold what PutLogEvents accepts, and lose no record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neuron_emitter.spool.spool_records import SpooledRecord
 from tests.neuron_emitter.delivery.fake_destinations import DELIVERED_BOOT
 from tests.neuron_emitter.spool_parts import SPOOL_NOW_MS
 
-# The same rules at a size where random input meets every one of them.
+# PutLogEvents' rules with small limits, so that random records meet each rule.
 SMALL_LIMITS = BatchLimits(
     max_events=4,
     max_bytes=90,
@@ -35,19 +35,19 @@ SMALL_LIMITS = BatchLimits(
 
 
 def spooled(*lines: tuple[int, str]) -> list[SpooledRecord]:
-    """Records as the spool gives them, from (timestamp_ms, line)."""
+    """Return records as the spool returns them, from (timestamp_ms, line)."""
     return [SpooledRecord(i, DELIVERED_BOOT, i, ms, line) for i, (ms, line) in enumerate(lines, 1)]
 
 
 def at_now(*lines: str) -> list[SpooledRecord]:
-    """Records of the same moment."""
+    """Return records of one moment."""
     return spooled(*((SPOOL_NOW_MS, line) for line in lines))
 
 
 ANY_WAITING_RECORDS = st.lists(
     st.tuples(
         st.integers(SPOOL_NOW_MS - 110, SPOOL_NOW_MS + 40),
-        st.text(alphabet="aé€😀", max_size=14),  # 1 to 4 bytes a character
+        st.text(alphabet="aé€😀", max_size=14),  # 1 to 4 bytes per character
     ),
     max_size=30,
 ).map(lambda lines: spooled(*lines))
@@ -55,7 +55,7 @@ ANY_WAITING_RECORDS = st.lists(
 
 @given(ANY_WAITING_RECORDS)
 def test_without_time_order_records_stay_as_they_came(records):
-    """A stream of lines is written in the order of arrival, and every batch fits."""
+    """Without time order, records keep their order of arrival, and every batch fits its span."""
     limits = dataclasses.replace(
         SMALL_LIMITS, by_time=False, max_age_ms=math.inf, max_future_ms=math.inf
     )
@@ -69,7 +69,7 @@ def test_without_time_order_records_stay_as_they_came(records):
 
 @given(ANY_WAITING_RECORDS)
 def test_a_new_batch_begins_only_when_it_must(records):
-    """No batch could have taken the first record of the next one."""
+    """No batch had room for the first record of the next batch."""
     batches, _ = cut(records, now_ms=SPOOL_NOW_MS, limits=SMALL_LIMITS)
     for batch, following in itertools.pairwise(batches):
         longer = (*batch, following[0])
@@ -82,7 +82,7 @@ def test_a_new_batch_begins_only_when_it_must(records):
 
 @pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
 def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
-    """The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not."""
+    """The limit is inclusive: 1,048,576 bytes with 26 per event are one batch, one more is two."""
     line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
     batches, _ = cut(at_now(line, line + "x" * more), now_ms=SPOOL_NOW_MS)
     assert sizes == [len(batch) for batch in batches]
@@ -108,5 +108,5 @@ def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
     ],
 )
 def test_rejected_events_are_in_one_class_each(indexes, expected):
-    """Ends are exclusive, the start is inclusive; an index out of range is cut to the batch."""
+    """A rejected event has one reason; ends are exclusive, and indexes are cut to the batch."""
     assert expected == rejected_places({"rejectedLogEventsInfo": indexes}, 4)

@@ -1,4 +1,4 @@
-"""Names of log groups and streams: what can be one, and which stream an instance has."""
+"""Names of log groups and streams: valid names, and the stream of an instance."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NAME_VALUES = st.text(min_size=1)
 
 
 def name_of(template, instance_id=AN_INSTANCE, cluster="blue", region="eu-north-1"):
-    """The stream of an instance, by a template."""
+    """Return the stream of an instance for *template*."""
     return stream_name(template, cluster=cluster, instance_id=instance_id, region=region)
 
 
 @given(TEMPLATES, NAME_VALUES, NAME_VALUES, NAME_VALUES)
 def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
-    """Whatever the cluster, the instance and the region are called, and however long they are."""
+    """Any template, instance, cluster and region give a valid stream name."""
     assert re.fullmatch(r"[^:*]{1,512}", name_of(template, instance_id, cluster, region))
 
 
@@ -43,14 +43,12 @@ def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, regi
     ],
 )
 def test_placeholders_are_filled_in(template, expected):
-    """
-    All else of the template stays as it is; without a placeholder all instances share a stream.
-    """
+    """Placeholders are replaced; other text is kept. Without a placeholder, a stream is shared."""
     assert expected == name_of(template)
 
 
 def test_names_that_would_be_too_long_stay_apart():
-    """512 characters are the most; the end of a longer one becomes a hash of all of it."""
+    """A name has at most 512 characters. The end of a longer name becomes a hash of the name."""
     longest = name_of("{instance}", "i" * 512)
     cut = [name_of("{instance}", "i" * 513 + end) for end in "ab"]
     assert "i" * 512 == longest
@@ -70,7 +68,7 @@ def test_names_that_would_be_too_long_stay_apart():
     ],
 )  # fmt: skip
 def test_a_template_that_cannot_be_is_wrong_use(template, found):
-    """One sentence with the option, what there is to choose from, and what is wrong."""
+    """A wrong template is an error of use with the option, the placeholders and the mistake."""
     with pytest.raises(SettingsError, match="Invalid --log-stream") as caught:
         stream_name(template, cluster="c", instance_id="i", region="r")
     assert found in str(caught.value)
@@ -79,7 +77,7 @@ def test_a_template_that_cannot_be_is_wrong_use(template, found):
 
 @pytest.mark.parametrize("group", ["", "has space", "aws/reserved", "g" * 513])
 def test_a_name_that_cannot_be_is_wrong_use(group):
-    """Found before the first record, not by refusing records one by one."""
+    """A wrong name is an error before the first record, not a refusal of records."""
     with pytest.raises(SettingsError, match="Invalid") as caught:
         LogStream(group, "s")
     assert len(str(caught.value)) < 300

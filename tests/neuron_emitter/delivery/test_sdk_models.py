@@ -1,4 +1,4 @@
-"""The lean reading of the SDK's own data: less of it, and the same client."""
+"""The lean loader of the SDK's data makes the SDK's client with less memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ REGIONS = ["eu-north-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "xx-fut
 
 
 def client_facts(service, region, *, is_lean):
-    """Where a client sends and how it signs; or why it could not be made."""
+    """Return a client's endpoint and signing, or the error if the client cannot be made."""
     session = botocore.session.Session()
     if is_lean:
         files = session.get_component("data_loader").file_loader
         files.load_file = lean_loading(files.load_file)
     try:
         client = session.create_client(service, region_name=region)
-    except BotoCoreError as error:  # not every service is everywhere
+    except BotoCoreError as error:  # some services are not in every region
         return str(error)
     meta = client.meta
     signer = client._request_signer
@@ -34,7 +34,7 @@ def client_facts(service, region, *, is_lean):
 @pytest.mark.parametrize("variant", ["", "FIPS", "DUALSTACK"])
 @pytest.mark.usefixtures("aws")
 def test_the_client_is_the_same(service, variant, monkeypatch):
-    """In every partition and in an unknown region, for all that credentials need."""
+    """A lean client equals the SDK's in all partitions and an unknown region, for all services."""
     if variant:
         monkeypatch.setenv(f"AWS_USE_{variant}_ENDPOINT", "true")
     for region in REGIONS:
@@ -44,7 +44,7 @@ def test_the_client_is_the_same(service, variant, monkeypatch):
 
 @pytest.mark.usefixtures("aws", "service")
 def test_a_call_goes_through_the_lean_client(log_stream):
-    """It has two operations, and the shapes of an error on the way."""
+    """A lean client has two operations, and can send records."""
     assert Delivered() == log_stream.send(batch_of("a"))
     assert [*OPERATIONS] == sorted(log_stream._client.meta.service_model.operation_names)
 
@@ -52,7 +52,7 @@ def test_a_call_goes_through_the_lean_client(log_stream):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"partitions": [{}]}', "not"])
 @pytest.mark.parametrize("name", ["endpoints", "logs/2014-03-28/service-2"])
 def test_a_file_of_another_shape_is_read_by_the_sdk(name, text, tmp_path):
-    """A later SDK may lay its data out anew: then it costs memory, and nothing else."""
+    """The SDK reads a data file of an unknown shape, which costs only memory."""
     path = tmp_path / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -1,4 +1,4 @@
-"""The sender: at which moment records are sent, and what a stop leaves behind."""
+"""The sender: the time at which it sends, and what it leaves when it stops."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from tests.neuron_emitter.delivery.fake_destinations import RecordingDestination
 
 @given(st.text(), st.floats(0, 60))
 def test_the_moment_of_an_instance_is_within_the_spread(instance, spread_s):
-    """At least 0, less than the spread, 0 without one."""
+    """An instance's offset is at least 0 and below the spread, and 0 without a spread."""
     assert 0 <= offset_s(instance, spread_s) <= spread_s
     assert 0 == offset_s(instance, 0)
 
 
 def test_the_moment_is_the_same_in_every_process():
-    """Python's own hash differs from process to process; this one is fixed for ever."""
+    """An instance's offset is the same in every process, unlike Python's hash."""
     assert pytest.approx(26.822862567453495) == offset_s("i-0123456789abcdef0", 30)
 
 
 def test_a_fleet_is_spread_evenly():
-    """1,000 instances over 30 s: no second has more than twice its share."""
+    """1,000 instances over 30 s: each second has at most twice its share."""
     seconds = [int(offset_s(f"i-{number:017x}", 30)) for number in range(1000)]
     assert set(range(30)) == set(seconds)
     assert max(seconds.count(second) for second in range(30)) <= 66
 
 
 def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
-    """A line appended just after the minute waits for the slot; one appended after it does not."""
+    """A minute's line waits for the instance's offset. A line after the offset is sent at once."""
     slot = offset_s("i-1", 30)
     destination = RecordingDestination(clock)
     run(
@@ -49,7 +49,7 @@ def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
 
 
 def test_a_bug_does_not_end_delivery(spool, clock, caplog):
-    """An unexpected exception is logged with its trace and the call is tried again."""
+    """An unexpected exception is logged with its traceback, and the call is repeated."""
     appender(spool, clock, "a")()
     with caplog.at_level(logging.ERROR, "neuron_emitter"):
         pauses = run(
@@ -63,7 +63,7 @@ def test_a_bug_does_not_end_delivery(spool, clock, caplog):
 
 
 class Hanging(RecordingDestination):
-    """It answers when it is released, and calls *before* then."""
+    """A destination that answers after its release, and calls *before* just before that."""
 
     def __init__(self, clock, before=lambda: None):
         super().__init__(clock)
@@ -79,7 +79,7 @@ class Hanging(RecordingDestination):
 
 
 def started(spool, clock, destination, spread_s=0.0):
-    """A sender with its real thread, and one record to send."""
+    """Return a started sender with one record to send."""
     sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=spread_s)
     appender(spool, clock, "a")()
     sender.start()
@@ -87,7 +87,7 @@ def started(spool, clock, destination, spread_s=0.0):
 
 
 def test_stop_flushes_what_is_left(spool, clock):
-    """The real thread: started, woken, stopped; everything arrives, the summary says so."""
+    """A stop sends the remaining records and returns how many remain."""
     destination = RecordingDestination(clock)
     sender = started(spool, clock, destination)
     sender.wake()
@@ -100,14 +100,14 @@ def test_stop_flushes_what_is_left(spool, clock):
 
 
 def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
-    """The process must end in time: the records are kept, and may arrive twice."""
+    """A stop does not wait for a call that hangs. Its records are kept and may arrive twice."""
     destination = Hanging(clock)
     sender = started(spool, clock, destination)
     assert destination.entered.wait(60)
     flushed = sender.stop(0.05)
     assert 1 == flushed.remaining
     assert "timeout" == flushed.problem.reason
-    spool.close()  # as the program does at its end: the late answer finds it closed
+    spool.close()  # like the command at its end; the late answer finds a closed spool
     destination.released.set()
     sender._thread.join()
     with pytest.raises(Exception, match="closed"):
@@ -115,7 +115,7 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
 
 
 def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
-    """It is left behind; its answer counts when it comes, and nothing is sent after it."""
+    """A replaced sender may finish its call: the answer counts, and nothing is sent after it."""
     destination = Hanging(clock, before=appender(spool, clock, "later"))
     sender = started(spool, clock, destination)
     assert destination.entered.wait(60)

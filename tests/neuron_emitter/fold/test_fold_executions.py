@@ -86,9 +86,7 @@ def test_which_member_counts_where(groups):
     ],
 )
 def test_no_runtime_executes_nothing(first, settings, expected):
-    """
-    Executions are 0 without a runtime if the group was configured or seen, and no filter is set.
-    """
+    """Executions are 0 without a runtime if the group is configured or seen, without a filter."""
     fold = new_fold(every_report=True, **settings)
     last = nobody() if first is None or first["neuron_runtime_data"] else first
     for minute, document in enumerate((first or nobody(), last)):
@@ -143,7 +141,5 @@ def test_medians_are_weighted_by_completed_executions(groups):
     ],
 )
 def test_the_gap_is_never_below_0(medians, gap_s):
-    """
-    The gap is at least 0, although noise can turn equal medians around. It needs both medians.
-    """
+    """The gap is at least 0, although noise can reverse equal medians. It needs both medians."""
     assert gap_s == minute_of(report_of(executions(10, **medians))).latency_gap_s

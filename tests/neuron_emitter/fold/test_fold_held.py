@@ -1,4 +1,4 @@
-"""A core is held through bytes on it, a model on it or use of it. A listed core is not held."""
+"""Memory, a model or utilization holds a core. A listed core alone is not held."""
 
 from __future__ import annotations
 

@@ -59,9 +59,7 @@ def test_an_unknown_minute_neither_adds_nor_resets():
 
 
 def test_a_core_is_counted_by_its_own_seconds():
-    """
-    A core needs 45 covered seconds of its own: a failed runtime can hide it for most of a minute.
-    """
+    """A core needs 45 covered seconds of its own: a failed runtime can hide it for the rest."""
     idle = runtime(counters([0, 0]), memory())
     hidden = two_cores(idle, runtime(None, memory({0: 1}), pid=2))
     assert (0, 1) == minute_of(*[two_cores(idle)] * 8, *[hidden] * 4).idle_minutes

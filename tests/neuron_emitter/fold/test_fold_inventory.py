@@ -83,9 +83,7 @@ def test_a_missing_count_is_the_last_known(unknown):
     ],
 )
 def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entries, states):
-    """
-    If no report has a core count, the instance type decides; for an unknown type, listed cores.
-    """
+    """If no report has a core count, the type decides; for an unknown type, listed cores."""
     document = report(*entries, neuron_hardware_info=None, instance_info=instance(instance_type))
     record = minute_of(document, document, document)
     assert states == record.core_state

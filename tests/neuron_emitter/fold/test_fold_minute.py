@@ -48,9 +48,7 @@ def test_the_minute_is_that_of_receipt(at_s, expected):
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
-    """
-    After the clock was set back, reports go to the open minute until the clock passes its end.
-    """
+    """After a clock was set back, reports go to the open minute until the clock passes its end."""
     fold = new_fold()
     add(fold, busy(100), REPORTS_START_S + 30)
     for at_s in (-3600, -60, -1):

@@ -226,9 +226,7 @@ def test_reports_have_assignments_if_no_other_source_answers():
 
 
 def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
-    """
-    A process without a name has the owner of its core's assignment; a named one keeps its own.
-    """
+    """A process without a name has the owner of its core's assignment; others keep their own."""
     reported = Assignments("known", (POD_ALLOCATION._replace(cores=frozenset({0})),))
     nameless = Fold(FoldSettings(period_s=60.0), current_assignments=lambda: reported)
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
@@ -266,7 +264,7 @@ def test_an_owner_with_only_reservations_counts_as_read():
 
 def test_quiet_minutes_count_from_when_an_owner_came():
     """
-    Quiet minutes start when an owner appears, and again after executions or an unread minute.
+    Quiet minutes start when an owner appears, and again after executions or a gap.
 
     A restart keeps them.
     """

@@ -325,9 +325,7 @@ def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
 
 
 def test_another_owner_is_another_process():
-    """
-    A runtime with another owner is another process; one without a known owner may be the same.
-    """
+    """A runtime with another owner is another process. A runtime without an owner may not be."""
     reported = []
     state = None
     for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):

@@ -1,8 +1,7 @@
 """
-What the tests of the instance's identity share: a fake metadata service, patience, and a fence.
+Fixtures for the instance's identity: a fake metadata service, time limits and isolation.
 
-No test may reach a real link-local address: on an instance, or on a machine
-that pretends to be one, somebody would answer.
+No test may reach a real link-local address, because a real service may answer there.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from neuron_emitter.instance import (
 from proof.emitter_process import HUNG_AFTER_S
 from tests.neuron_emitter.instance_services import PlayedImds
 
-# What answers on this machine does so in milliseconds, but the machine may be busy.
+# Services on this machine answer in milliseconds, unless the machine is busy.
 
 
 @pytest.fixture(autouse=True)
 def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
-    """Only this host is reachable, and no variable of the machine changes what is tested."""
+    """Permit connections only to this host, and remove the machine's variables."""
     for name in (
         *("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"),
         *("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
@@ -33,7 +32,7 @@ def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """Bounds that a busy machine does not reach; a test of a bound sets its own."""
+    """Set time limits that a busy machine does not reach; return a function that sets others."""
 
     def set_bounds(within_s):
         monkeypatch.setattr(local_http, "CONNECT_S", within_s)
@@ -47,7 +46,7 @@ def patience(monkeypatch):
 
 @pytest.fixture
 def imds():
-    """A metadata service of an instance that allows tags in it and has none."""
+    """Yield a metadata service of an instance without tags that permits tags."""
     playing = PlayedImds()
     yield playing
     playing.close()
@@ -55,7 +54,7 @@ def imds():
 
 @pytest.fixture
 def machine(tmp_path):
-    """Write files of a machine whose root is an empty folder; gives the root."""
+    """Return a function that writes files below an empty root folder and returns the root."""
 
     def write(files=None):
         for name, text in (files or {}).items():

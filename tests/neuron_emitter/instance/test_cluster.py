@@ -1,4 +1,4 @@
-"""The cluster's name: the first source in order that has one, and what each source reads."""
+"""The cluster's name comes from the first source that has one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SERVICE_VARIABLE = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 
 @pytest.fixture(autouse=True)
 def api(monkeypatch):
-    """The EC2 API denies access unless a test says otherwise; gives the calls."""
+    """Let the EC2 API deny access unless a test sets TAGGED; return the list of calls."""
     calls = []
 
     def describe_tags(instance_id, region, *, environ):
@@ -50,7 +50,7 @@ def api(monkeypatch):
 def test_whichever_sources_have_a_name_the_first_of_them_wins(
     play, imds, machine, tmp_path, closed_url
 ):
-    """All 128 ways in which seven sources may have a name or none."""
+    """The first source with a name wins, in all 128 combinations of seven sources."""
     task = play({"/task": {"Cluster": "task"}})
     agent = play({"/v1/metadata": {"Cluster": "agent"}})
     slurm_conf = tmp_path / "etc/slurm/slurm.conf"
@@ -76,7 +76,7 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
 
 
 def test_a_name_that_was_given_asks_nobody(imds):
-    """Nothing on the network can delay or change it."""
+    """A given name needs no request on the network."""
     environ = {URI: imds.url, SERVICE_VARIABLE: imds.url}
     found = find("training", environ=environ, agent_url=imds.url)
     assert FoundCluster("training", "--cluster") == found
@@ -84,7 +84,7 @@ def test_a_name_that_was_given_asks_nobody(imds):
 
 
 def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, closed_url):
-    """One sentence with what to do, then every source in its order; exit 2."""
+    """Without a name, the error lists what each source answered, in order, with exit code 2."""
     imds.routes[TAGS_PATH] = 404
     agent_url = closed_url
     with pytest.raises(SettingsError) as raised:
@@ -114,7 +114,7 @@ def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, close
 
 @pytest.mark.parametrize("name", ["x" * 256, "träning", "a\tb"])
 def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(name, play, machine):
-    """As the settings refuse it; the message says who gave it, and not what."""
+    """A name that cannot be a dimension is refused. The error names its source, not the name."""
     agent = play({"/v1/metadata": {"Cluster": name}})
     with pytest.raises(SettingsError, match="1 to 255 printable ASCII"):
         find(name, environ={})
@@ -124,7 +124,7 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
 
 
 def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, closed_url):
-    """Else the variable's, else the metadata service's."""
+    """The search uses the given region, else the variable's, else the metadata service's."""
     environ = {SERVICE_VARIABLE: imds.url, "TAGGED": "group"}
     common = {"root": machine(), "agent_url": closed_url}
     find(environ=environ, **common)
@@ -134,7 +134,7 @@ def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, 
 
 
 def find(given="", **around):
-    """The cluster by *given*, or else by what is *around*."""
+    """Return the cluster for *given*, or for the surroundings in *around*."""
     return find_cluster(given, ClusterSearch(**around))
 
 
@@ -147,7 +147,7 @@ def _name(given, **around):
 
 @pytest.fixture
 def search(imds, machine, closed_url):
-    """A search with the fake metadata service and these variables and files."""
+    """Return a function that makes a search with the fake metadata service, variables and files."""
 
     def build(environ=(), files=None, agent_url=None):
         environ = {SERVICE_VARIABLE: imds.url, **dict(environ)}
@@ -158,14 +158,14 @@ def search(imds, machine, closed_url):
 
 @given(st.text(st.characters(codec="ascii", exclude_characters="/ \t\r\n\v\f\x1c\x1d\x1e\x1f")))
 def test_an_arn_and_a_name_are_one_cluster(name):
-    """ECS says either, and both must be one series."""
+    """A cluster's ARN and its name are one cluster, because ECS reports both."""
     assert name == name_in(f"{CLUSTER_ARN}{name}")
     assert "training" == name_in(" training ")
 
 
 @pytest.mark.parametrize("cluster", ["training", f"{CLUSTER_ARN}training"])
 def test_an_ecs_task_knows_its_cluster(cluster, play, search):
-    """By name or by ARN, from the endpoint that the variable holds."""
+    """An ECS task reads its cluster, a name or an ARN, from the endpoint in its variable."""
     service = play({"/v4/abc/task": {"Cluster": cluster, "LaunchType": "EC2"}})
     found = search({URI: f"{service.url}/v4/abc"}).ask_ecs_task()
     assert FoundCluster("training", "the ECS task metadata endpoint") == found
@@ -180,7 +180,7 @@ def test_an_ecs_task_knows_its_cluster(cluster, play, search):
     ],
 )  # fmt: skip
 def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imds, machine):
-    """Its records would go to another cluster for weeks, because one answer was late."""
+    """An ECS task without an answer uses no other source, to keep records out of other clusters."""
     imds.tag({"aws:autoscaling:groupName": "group"})
     service = play({"/task": route})
     with pytest.raises(SettingsError, match=rf"{why} \(in an ECS task no other source is tried"):
@@ -191,7 +191,7 @@ def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imd
 
 @pytest.mark.parametrize("route", [500, "{", {"Cluster": ""}])
 def test_an_agent_that_is_not_up_yet_has_a_configuration(route, play, search):
-    """After a boot the emitter may be the first to run."""
+    """If the ECS agent has not started, its configuration names the cluster."""
     agent = play({"/v1/metadata": route})
     files = {"etc/ecs/ecs.config": "ECS_LOGLEVEL=info\nECS_CLUSTER=training\n"}
     expected = FoundCluster("training", "ECS_CLUSTER in /etc/ecs/ecs.config")
@@ -199,7 +199,7 @@ def test_an_agent_that_is_not_up_yet_has_a_configuration(route, play, search):
 
 
 def test_a_common_variable_counts_only_in_a_pod(search):
-    """CLUSTER_NAME means many things on a host."""
+    """CLUSTER_NAME counts only in a pod, because it has other meanings on a host."""
     assert isinstance(search({"CLUSTER_NAME": "other"}).find_eks_cluster(), NotFound)
     pod = {"CLUSTER_NAME": "serving", "KUBERNETES_SERVICE_HOST": "172.20.0.1"}
     assert FoundCluster("serving", "the variable CLUSTER_NAME") == search(pod).find_eks_cluster()
@@ -209,7 +209,7 @@ def test_a_common_variable_counts_only_in_a_pod(search):
     "tag", ["aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name"]
 )
 def test_a_tag_names_the_eks_cluster(tag, imds, search):
-    """EKS and Karpenter tag the nodes that they start."""
+    """A tag of EKS or Karpenter names the cluster."""
     imds.tag({"Name": "node", tag: "serving"})
     assert FoundCluster("serving", f"the tag {tag}") == search().find_eks_cluster()
 
@@ -227,7 +227,7 @@ def test_a_tag_names_the_eks_cluster(tag, imds, search):
     ],
 )
 def test_of_several_tags_one_names_the_cluster_or_none_does(expected, tags):
-    """A node of two clusters is not guessed into one."""
+    """A node with tags of two clusters belongs to neither."""
     found = eks_in_tags(tags)
     assert expected == (found.name if found else None)
 
@@ -239,7 +239,7 @@ SLURM_CONF_PATH = "opt/slurm/etc/slurm.conf"
 
 
 def test_parallelcluster_writes_its_name_to_a_file(search):
-    """Slurm calls each of its clusters the same."""
+    """ParallelCluster's file names the cluster: Slurm calls all ParallelClusters the same."""
     files = {
         PARALLELCLUSTER: "stack_name=hpc-a\ncfn_region=eu-north-1\n",
         SLURM_CONF_PATH: "ClusterName=parallelcluster\n",
@@ -249,7 +249,7 @@ def test_parallelcluster_writes_its_name_to_a_file(search):
 
 
 def test_the_name_of_all_parallelclusters_names_none(search):
-    """Two clusters under one name would be one."""
+    """The name `parallelcluster`, which all ParallelClusters have, is not a cluster name."""
     files = {SLURM_CONF_PATH: "ClusterName=parallelcluster"}
     assert isinstance(
         search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster(), NotFound
@@ -261,20 +261,20 @@ def test_the_name_of_all_parallelclusters_names_none(search):
 )
 @pytest.mark.parametrize("line", ["ClusterName=hpc-c", "CLUSTERNAME = hpc-c # ours"])
 def test_slurms_configuration_names_the_cluster(line, path, search, tmp_path):
-    """In any case, says slurm.conf(5), with a comment behind it or not."""
+    """slurm.conf names the cluster in any letter case, with or without a comment."""
     found = search(files={path: f"# slurm.conf\n{line}\nSlurmUser=slurm\n"}).find_slurm_cluster()
     assert FoundCluster("hpc-c", f"ClusterName in {tmp_path / path}") == found
 
 
 def test_slurm_conf_is_where_its_variable_says(search, tmp_path):
-    """SLURM_CONF wins over the usual places."""
+    """SLURM_CONF wins over the usual places of slurm.conf."""
     files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF_PATH: "ClusterName=usual"}
     found = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()
     assert FoundCluster("moved", f"ClusterName in {tmp_path / 'srv/slurm.conf'}") == found
 
 
 def test_only_tags_that_name_a_cluster_are_read(imds):
-    """The other values are none of our business."""
+    """Only tags that can name a cluster are read."""
     imds.tag({"Secret": "x", "eks:cluster-name": "serving", "../escape": "x"})
     found = read_metadata_tags(MetadataService(imds.url), (*WANTED_TAGS, "../escape"))
     assert {"eks:cluster-name": "serving"} == found

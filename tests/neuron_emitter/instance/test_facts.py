@@ -1,4 +1,4 @@
-"""The facts of an instance without a report, at once or in the background."""
+"""Facts about an instance without a report, at once or in the background."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ BOARD_ID = "i-0fedcba9876543210"
 
 
 def test_the_identity_document_has_it_all(imds, machine):
-    """One question beside the token, and every fact is known but the lifecycle."""
+    """The identity document has every fact except the lifecycle."""
     assert WHOLE_FACTS == find_instance(MetadataService(imds.url), root=machine())
     assert [DOCUMENT_PATH, LIFECYCLE_PATH] == imds.paths()
 
 
 def test_the_metadata_service_wins_over_the_board(imds, machine):
-    """It can be configured to speak of another instance, which a person did on purpose."""
+    """The metadata service wins over the board, because operators can configure its address."""
     root = machine({ASSET_TAG_FILE: BOARD_ID, PRODUCT_NAME_FILE: "inf2.xlarge"})
     assert WHOLE_FACTS == find_instance(MetadataService(imds.url), root=root)
 
 
 @pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
 def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
-    """Emulators of the service have the single values and no document, or a broken one."""
+    """Without a readable document, facts are read one by one, as emulators provide them."""
     imds.routes[DOCUMENT_PATH] = document
     for path, value in {
         "instance-id": WHOLE_FACTS.instance_id,
@@ -63,7 +63,7 @@ def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
     }.items():
         imds.routes[f"{DATA_PATH}{path}"] = value
     found = find_instance(MetadataService(imds.url), root=machine())
-    if document == b"x" * 100_000:  # refused before it is read to its end
+    if document == b"x" * 100_000:  # refused before its end
         assert InstanceFacts() == found
     else:
         assert found == replace(WHOLE_FACTS, account_id=None)
@@ -71,7 +71,7 @@ def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
 
 @pytest.mark.parametrize("value", [None, 7, "", " ", "x" * 129, "a\nb", "trän1", ["trn1.2xlarge"]])
 def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
-    """What comes over a network is checked; the other facts hold."""
+    """A value that no record may have is unknown; the other facts are kept."""
     imds.routes[DOCUMENT_PATH] = json.dumps({**IDENTITY_DOCUMENT, "instanceType": value})
     found = find_instance(MetadataService(imds.url), root=machine())
     assert found.instance_type is None
@@ -79,7 +79,7 @@ def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
 
 
 def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
-    """Half of the facts are better than none."""
+    """If the metadata service fails halfway, the facts read so far are kept."""
     imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": WHOLE_FACTS.instance_id})
     imds.routes[f"{DATA_PATH}instance-type"] = 500
     imds.routes[f"{DATA_PATH}ami-id"] = WHOLE_FACTS.ami_id
@@ -90,7 +90,7 @@ def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
 @pytest.mark.parametrize("route", ["never", "drip"])
 @pytest.mark.parametrize("path", [TOKEN_PATH, DOCUMENT_PATH])
 def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, machine, patience):
-    """A pod behind a hop limit of 1 still learns its instance and its type, at once."""
+    """If the metadata service does not answer in time, ID and type come from the board."""
     imds.routes[path] = getattr(imds, route)
     patience(0.3)
     root = machine({ASSET_TAG_FILE: f"{BOARD_ID}\n", PRODUCT_NAME_FILE: "inf2.xlarge\n"})
@@ -101,19 +101,19 @@ def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, mach
 
 @pytest.mark.parametrize("tag", [BOARD_ID, f" {BOARD_ID}\n", "i-01234567"])
 def test_the_board_of_a_nitro_instance_names_it(tag, machine):
-    """Without a network and without a permission; old ids are shorter."""
+    """A Nitro instance's board has its ID without network or permission, also in the old form."""
     assert tag.strip() == board_instance_id(machine({ASSET_TAG_FILE: tag}))
 
 
 @pytest.mark.parametrize("name", [*INSTANCE_TYPES, "u-12tb1.112xlarge", "i7ie.metal-24xl"])
 def test_the_board_of_a_nitro_instance_has_its_type(name, machine):
-    """Every user of the machine may read it, also in a container."""
+    """A Nitro instance's board has its type, which any user can read, also in a container."""
     assert name == board_instance_type(machine({PRODUCT_NAME_FILE: f"{name}\n"}))
 
 
 @pytest.fixture
 def look(machine, monkeypatch):
-    """Start a lookup that calls *next_s* after each failure; all are closed with the test."""
+    """Yield a function that starts a lookup with waits of *next_s*; lookups end with the test."""
     started = []
 
     def start(service, files=None, *, before=(), next_s=lambda: 0.0):
@@ -137,7 +137,7 @@ def join_lookup():
 
 
 def test_a_service_that_answers_later_is_heard(imds, look):
-    """Tried again until it names the instance; then nobody asks any more."""
+    """The lookup asks until the metadata service names the instance, and then stops."""
     imds.routes[TOKEN_PATH] = 503
     tries = []
 
@@ -154,7 +154,7 @@ def test_a_service_that_answers_later_is_heard(imds, look):
 
 
 def test_the_board_is_there_at_once(imds, look, patience):
-    """Also while the service is silent, and the wait for it ends in time."""
+    """The board's facts are available at once, even if the metadata service does not answer."""
     imds.routes[TOKEN_PATH] = imds.never
     patience(HUNG_AFTER_S)
     lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
@@ -163,7 +163,7 @@ def test_the_board_is_there_at_once(imds, look, patience):
 
 
 def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
-    """Where a host's files are mounted; where its board is not, the container's own shows it."""
+    """The board under the mounted host root wins over the container's own board."""
     service = MetadataService("", disabled=True)
     given = tmp_path / "given"
     assert BOARD_ID == look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given]).facts.instance_id

@@ -1,4 +1,4 @@
-"""Tags by the EC2 API: one signed request; a failure is one more source without a name."""
+"""Tags from the EC2 API: one signed request. A failure is a source without a name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REFUSAL = (
 
 @pytest.fixture(autouse=True)
 def credentials(monkeypatch, tmp_path):
-    """Keys of nobody, and no file or service that could have others."""
+    """Set invented keys, and remove other sources of credentials."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
@@ -51,7 +51,7 @@ def credentials(monkeypatch, tmp_path):
 
 @pytest.fixture
 def ec2(play):
-    """EC2 as a played service that keeps the bodies of the requests."""
+    """Return a played EC2 service that keeps the bodies of requests."""
     service = play()
     service.bodies = []
 
@@ -70,7 +70,7 @@ def ec2(play):
 
 
 def test_one_signed_request_gives_all_tags(ec2):
-    """Of this instance only, with the keys that the metadata service cannot have."""
+    """One signed request returns all tags of the instance, also keys that IMDS cannot have."""
     found = describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)
     assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == found
     (body,) = ec2.bodies
@@ -94,7 +94,7 @@ def test_one_signed_request_gives_all_tags(ec2):
     ],
 )
 def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
-    """A role without the permission is the usual case, and no failure of ours."""
+    """A refusal is reported with its code. A role often lacks the permission."""
     ec2.says = (status, REFUSAL.format(code).encode())
     with pytest.raises(TagsUnavailableError) as raised:
         describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)
@@ -103,13 +103,13 @@ def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
 
 @given(st.binary(max_size=200))
 def test_any_answer_has_tags_or_a_reason(body):
-    """No exception leaves the reading of an answer."""
+    """Any answer gives tags or a reason, and raises no exception."""
     assert isinstance(instance_tags._tags(body), (dict, str))
     assert instance_tags._refusal(500, body).startswith("status 500")
 
 
 def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
-    """A subnet without a way to EC2 ends in the list, not in a traceback."""
+    """Without a connection or credentials, tags are unavailable with a reason, not a traceback."""
     with pytest.raises(TagsUnavailableError, match="failed with EndpointConnectionError"):
         describe_tags(AN_INSTANCE, TAGS_REGION, environ={"AWS_ENDPOINT_URL": closed_url})
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
@@ -119,14 +119,14 @@ def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
 
 
 def test_without_a_region_nobody_is_asked(ec2):
-    """The endpoint and the signature need one."""
+    """Without a region, no request is sent: endpoint and signature need it."""
     with pytest.raises(TagsUnavailableError, match="no AWS region is set"):
         describe_tags(AN_INSTANCE, None, environ=ec2.environ)
     assert [] == ec2.asked
 
 
 def test_an_api_that_is_silent_is_left(ec2, monkeypatch):
-    """Whoever it is that does not answer: the search for credentials has no bound of its own."""
+    """An API that does not answer is abandoned in time, also while the SDK seeks credentials."""
     ec2.routes["/"] = ec2.never
     monkeypatch.setattr("neuron_emitter.instance.instance_tags.API_WITHIN_S", 0.2)
     with pytest.raises(TagsUnavailableError, match=r"no response within 0\.2 s"):

@@ -1,4 +1,4 @@
-"""A guessed id that outlives a restart, and small files of the machine, never waited for."""
+"""A guessed ID that survives restarts, and small files of the machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER_BOOT = "7be0d0e5-0a7c-4f0d-9b3e-2f6a1a8f9c11"
 OVERLAY = "600 500 0:50 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/l\n"
 DISK = "22 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw\n"
 HOSTS_ID = "620 600 259:1 /etc/machine-id /etc/machine-id ro,noatime - xfs /dev/nvme0n1p1 rw\n"
-# What makes a container known, each alone: a file, a mount table, a variable.
+# Each of these signs alone shows a container: a file, a mount table or a variable.
 CONTAINER_SIGNS = [
     ({".dockerenv": ""}, {}),
     ({"run/.containerenv": ""}, {}),
@@ -35,14 +35,14 @@ CONTAINER_SIGNS = [
 
 @pytest.fixture(autouse=True)
 def host_names(monkeypatch):
-    """Another host name each time, as each new container has one."""
+    """Return another host name for each call, like new containers."""
     names = iter(range(100))
     monkeypatch.setattr(socket, "gethostname", lambda: f"name-{next(names)}")
 
 
 @pytest.fixture
 def guess(tmp_path, monkeypatch):
-    """The guess on a machine with these files and variables."""
+    """Return a function that guesses the ID on a machine with some files and variables."""
     numbers = iter(range(100))
 
     def guessed(files, environ=()):
@@ -58,7 +58,7 @@ def guess(tmp_path, monkeypatch):
 
 
 def test_a_guess_stays_the_same_and_is_another_elsewhere(guess):
-    """A hash of the machine id, which is not to be published itself."""
+    """The guess is a hash of the machine ID, which is not published itself."""
     first = guess({MACHINE_ID_FILE: f"{ONE}\n", MOUNTS_FILE: DISK})
     assert first == guess({MACHINE_ID_FILE: f"{ONE}\n"})
     assert first != guess({MACHINE_ID_FILE: f"{OTHER}\n"})
@@ -70,14 +70,22 @@ def test_a_guess_stays_the_same_and_is_another_elsewhere(guess):
 
 @pytest.mark.parametrize("content", [None, b"", b"\n", b"\xff\xfe", b"uninitialized\n"])
 def test_on_a_host_without_a_machine_id_its_name_counts(content, guess):
-    """`uninitialized` stands there on every first boot, says machine-id(5)."""
+    """
+    A host without a valid machine ID is named by its host name.
+
+    machine-id(5): `uninitialized` is its content during the first boot.
+    """
     files = {} if content is None else {MACHINE_ID_FILE: content}
     assert guess(files) != guess(files)
 
 
 @pytest.mark.parametrize(("marks", "environ"), CONTAINER_SIGNS)
 def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
-    """Its host name is another each time; with it every restart would leave a silent instance."""
+    """
+    A container keeps its guess over restarts, although its host name changes.
+
+    Otherwise each restart would leave a silent instance.
+    """
     files = {**marks, BOOT_ID_FILE: BOOT}
     assert guess(files, environ) == guess(files, environ)
     assert guess(files, environ) != guess({**marks, BOOT_ID_FILE: OTHER_BOOT}, environ)
@@ -85,14 +93,14 @@ def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
 
 @pytest.mark.parametrize(("marks", "environ"), CONTAINER_SIGNS)
 def test_the_machine_id_of_an_image_does_not_merge_machines(marks, environ, guess):
-    """All copies of an image share it: two instances with one name would be one."""
+    """A machine ID inside a container image does not count, because all copies share it."""
     files = {**marks, MACHINE_ID_FILE: ONE}
     first, second = ({**files, BOOT_ID_FILE: boot} for boot in (BOOT, OTHER_BOOT))
     assert guess(first, environ) != guess(second, environ)
 
 
 def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):
-    """It outlives a start of the machine, and is the name that the host itself would guess."""
+    """The host's machine ID, mounted into a container, gives the host's own guess."""
     mounted = {MOUNTS_FILE: OVERLAY + HOSTS_ID, MACHINE_ID_FILE: ONE, BOOT_ID_FILE: BOOT}
     assert guess({MACHINE_ID_FILE: ONE}) == guess(mounted)
 
@@ -109,5 +117,5 @@ def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):
     ],
 )
 def test_an_assignment_is_read_as_shells_and_slurm_write_it(expected, line):
-    """Without its comment, its quotes and its export."""
+    """An assignment is read without its comment, quotes and `export`."""
     assert [expected] == list(assignments(line))

@@ -1,4 +1,4 @@
-"""Exchanges with services of this host end in time and in bounds; IMDS version 2 only."""
+"""Requests to services of this host end in time and in bounds. Only IMDS version 2 is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHORT_BOUND_S = 0.3
 
 
 def test_a_token_comes_first_and_serves_all_questions(imds):
-    """One PUT a session; the token is in each question after it."""
+    """One PUT gets a token for all requests of a session."""
     imds.routes[ASKED_PATH] = "i-1"
     service = MetadataService(imds.url)
     assert "i-1" == service.get_text(ASKED_PATH)
@@ -37,7 +37,7 @@ def test_a_token_comes_first_and_serves_all_questions(imds):
 
 
 def test_an_expired_token_is_replaced_once(imds):
-    """A 401 in the middle of a session costs one more PUT and no answer."""
+    """After a 401, an expired token is replaced once, and the request is repeated."""
     imds.routes[ASKED_PATH] = "i-1"
     service = MetadataService(imds.url)
     service.get_reply(ASKED_PATH)
@@ -48,7 +48,7 @@ def test_an_expired_token_is_replaced_once(imds):
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 500])
 def test_without_a_token_nothing_is_asked(status, imds):
-    """Version 1 is never tried: whoever turned it off had a reason."""
+    """Without a token no request is sent. Version 1, which operators turn off, is never used."""
     imds.routes[TOKEN_PATH] = status
     with pytest.raises(LocalHttpError, match=str(status)):
         MetadataService(imds.url).get_reply(ASKED_PATH)
@@ -57,7 +57,7 @@ def test_without_a_token_nothing_is_asked(status, imds):
 
 @pytest.mark.parametrize("value", ["true", "True", " TRUE "])
 def test_turned_off_by_variable_nobody_is_asked(value, imds):
-    """AWS_EC2_METADATA_DISABLED means here what it means to the SDKs."""
+    """AWS_EC2_METADATA_DISABLED stops all requests, as in the SDKs."""
     environ = {"AWS_EC2_METADATA_DISABLED": value, "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}
     service = MetadataService.from_environment(environ)
     assert service.disabled
@@ -82,7 +82,7 @@ def test_turned_off_by_variable_nobody_is_asked(value, imds):
     ],
 )
 def test_the_address_is_the_one_the_variables_name(expected, environ):
-    """An endpoint wins over a mode, as in the SDKs."""
+    """An endpoint variable wins over a mode, as in the SDKs."""
     service = MetadataService.from_environment(environ)
     assert expected == service._endpoint
     assert not service.disabled
@@ -90,7 +90,7 @@ def test_the_address_is_the_one_the_variables_name(expected, environ):
 
 @contextlib.contextmanager
 def saying(raw):
-    """A server that says *raw* to the first that asks, and hangs up."""
+    """Yield the address of a server that answers the first request with *raw* and disconnects."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer():
@@ -108,13 +108,13 @@ def saying(raw):
 
 @given(st.binary(max_size=300) | st.binary(max_size=200).map(b"HTTP/1.1 200 OK\r\n".__add__))
 def test_whatever_is_said_is_an_answer_or_an_error_of_ours(raw):
-    """No other exception leaves an exchange, whoever it is that listens there."""
+    """Any bytes of a server are an answer or a LocalHttpError."""
     with saying(raw) as url, contextlib.suppress(LocalHttpError):
         assert isinstance(exchange(url).status, int)
 
 
 def test_an_answer_comes_with_its_status_and_what_was_sent(play):
-    """A status that is no success is the caller's to judge."""
+    """An answer has status and text; the caller judges the status. Headers are sent."""
     service = play({"/here": "yes \n"})
     found = exchange(f"{service.url}/here", headers={"X-Mark": "1"})
     assert 200 == found.status
@@ -125,7 +125,7 @@ def test_an_answer_comes_with_its_status_and_what_was_sent(play):
 
 @pytest.mark.parametrize("behavior", ["never", "drip"])
 def test_a_service_that_does_not_end_its_answer_is_left(behavior, play, patience):
-    """Neither silence nor a byte at a time keeps us longer than the bound."""
+    """A server that is silent or sends a byte at a time is abandoned in time."""
     service = play()
     service.routes["/"] = getattr(service, behavior)
     patience(SHORT_BOUND_S)
@@ -134,7 +134,7 @@ def test_a_service_that_does_not_end_its_answer_is_left(behavior, play, patience
 
 
 def test_a_body_at_the_limit_is_read_and_one_byte_more_is_not(play):
-    """What claims to be a name is no reason to fill the memory."""
+    """A body of 64 KiB is read, and one more byte is refused."""
     limit = MAX_BODY_BYTES
     service = play({"/all": b"x" * limit, "/more": b"x" * (limit + 1)})
     assert limit == len(exchange(f"{service.url}/all").body)
@@ -143,7 +143,7 @@ def test_a_body_at_the_limit_is_read_and_one_byte_more_is_not(play):
 
 
 def test_a_redirect_is_not_followed(play):
-    """It could lead from this host to any other."""
+    """A redirect is not followed, because it can lead to another host."""
     other = play({"/": "stolen"})
     service = play({"/": redirect_to(f"{other.url}/")})
     assert 302 == exchange(f"{service.url}/").status
@@ -152,7 +152,7 @@ def test_a_redirect_is_not_followed(play):
 
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])
 def test_a_proxy_is_never_asked(variable, play, monkeypatch):
-    """A link-local address is this host's; a proxy would ask about its own."""
+    """A proxy is never used, because a link-local address is this host's."""
     proxy = play({"/": "stolen"})
     service = play({"/": "ours"})
     monkeypatch.setenv(variable, proxy.url)
@@ -165,6 +165,6 @@ def test_a_proxy_is_never_asked(variable, play, monkeypatch):
     "url", ["", "https://127.0.0.1/", "file:///etc/passwd", "http://", "http://x:port/", "http://["]
 )
 def test_what_is_no_http_address_is_said_to_be_none(url):
-    """A variable holds it, so it may hold anything."""
+    """An address that is not an HTTP URL is an error, because a variable can hold any text."""
     with pytest.raises(LocalHttpError, match=r"is not an? (http )?URL"):
         exchange(url)

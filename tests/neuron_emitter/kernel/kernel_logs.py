@@ -1,4 +1,4 @@
-"""Kernel logs of a test: a machine's root folder, a ring that can be written to."""
+"""Kernel logs for tests: a machine's root folder with a ring that a test can write."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ if TYPE_CHECKING:
 KERNEL_BOOT = "a7182b855fc847cf8c83b2b9740783cc"
 EARLIER_BOOT = "0123456789abcdef0123456789abcdef"
 KERNEL_BOOTED_S = 1_760_000_000.0
-"""When the kernel of a test began, seconds since the Unix epoch."""
+"""Boot time of the test's kernel, seconds since the Unix epoch."""
 
 REAL = (
     "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322"
     " hostname=ip-172-31-61-252 nd-id=0 nc-id=1 serial-num=19fcda00f5ff6eb9"
     " action=TERMINATE_INSTANCE"
 )
-"""As https://awsdocs-neuron.readthedocs-hosted.com/en/latest/neuron-runtime/nrt-troubleshoot.html
-has it, but for the core."""
+"""
+The message in AWS's documentation, with a core:
+
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/neuron-runtime/nrt-troubleshoot.html
+"""
 
 
 def message(us, seq=None, text="", *, boot=KERNEL_BOOT):
-    """A message as it was read, *us* after the boot; its number is the same unless given."""
+    """Return a message *us* after the boot. Its number is *us* unless *seq* is given."""
     at_s = KERNEL_BOOTED_S + us / 1e6
     number = us if seq is None else seq
     return KernelMessage(boot_id=boot, at_s=at_s, seq=number, text=text)
 
 
 def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=KERNEL_BOOT):
-    """A message that tells of a fault."""
+    """Return a message with a fault."""
     return message(us, seq, f"neuron: NEURON_HW_ERR={code} nd-id={device}", boot=boot)
 
 
 def record(seq, us, text, priority=4):
-    """The same as /dev/kmsg gives it."""
+    """Return a message in the format of /dev/kmsg."""
     escaped = "".join(
         letter if letter.isprintable() and letter != "\\" else f"\\x{ord(letter):02x}"
         for letter in text
@@ -47,7 +50,7 @@ def record(seq, us, text, priority=4):
 
 
 class LoggingMachine:
-    """A root folder with the id of a boot and a ring, which is a file that grows."""
+    """A root folder with a boot ID and a ring, which is a growing file."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder
@@ -67,14 +70,14 @@ class LoggingMachine:
 
 
 def pipe(folder):
-    """A named pipe that somebody has open for writing: its path, and the writer's end."""
+    """Return the path and the write end of a named pipe that is open for writing."""
     path = folder / "pipe"
     os.mkfifo(path)
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
 
 
 class FakeWatch:
-    """A watch without its thread: it finds what `say` was given."""
+    """A watch without its thread, which reads the messages of `say`."""
 
     def __init__(self, state=None, *, is_reading=True, now_s=0.0):
         self.state = state or LogState()
@@ -82,9 +85,9 @@ class FakeWatch:
         self.detector = FaultDetector(self.state, now_s)
 
     def say(self, *messages):
-        """Have the kernel say *messages*."""
+        """Add *messages* to the kernel log."""
         self.detector.read_messages(messages)
 
     def take_detection(self):
-        """What was found since the last call."""
+        """Return the faults since the last call."""
         return self.detector.take_detection()

@@ -1,4 +1,4 @@
-"""Which messages are faults, and how far the log was read, over restarts and upgrades."""
+"""Fault messages in the kernel log, and the reading position over restarts and upgrades."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KNOWN_CODES = [
 
 
 def test_the_documented_message_is_read_whole():
-    """Code, device, core, serial number and action."""
+    """The documented message is read with code, device, core, serial number and action."""
     expected = HardwareFault(
         at_s=DETECTED_AT_S,
         code="SRAM_UNCORRECTABLE_ERROR",
@@ -43,7 +43,7 @@ def test_the_documented_message_is_read_whole():
 
 @pytest.mark.parametrize("code", [*KNOWN_CODES, "SOMETHING_NEW"])
 def test_every_code_is_a_fault_also_without_a_member(code):
-    """As AWS's own detector matches it: whatever stands before and behind."""
+    """Any code is a fault, whatever text is around it, as in AWS's own detector."""
     for text in (
         f"NEURON_HW_ERR={code}",
         f"kernel: NEURON_HW_ERR={code} affecting neuron devices",
@@ -65,19 +65,19 @@ def test_every_code_is_a_fault_also_without_a_member(code):
     ],
 )
 def test_what_only_looks_like_it_is_none(text):
-    """An audit record that quotes the command of somebody who searches for faults, for one."""
+    """A text that only resembles the mark is not a fault, such as an audit record of a search."""
     assert [] == read_faults(text, DETECTED_AT_S)
 
 
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
 def test_an_index_that_is_none_is_left_out(index):
-    """Also digits that are not ASCII, and numbers that no instance has."""
+    """An index that is not an ASCII number, or too high for any instance, is unknown."""
     (found,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", DETECTED_AT_S)
     assert found.device is None
 
 
 def test_the_first_of_two_members_counts():
-    """What is appended to a message cannot change what it began with."""
+    """The first of repeated members counts: appended text cannot change the message."""
     (found,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", DETECTED_AT_S)
     assert 1 == found.device
     assert "X" == found.action
@@ -92,7 +92,7 @@ MARKED_TEXTS = st.builds(
 
 @given(st.lists(MARKED_TEXTS | st.sampled_from(["", "nc-id=1", "neuron: all is well"]), max_size=6))
 def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
-    """One write of the runtime is one message; each fault has its own code and device."""
+    """Each marked line of a message is a fault with its own code and device."""
     found = read_faults("\n".join(lines), DETECTED_AT_S)
     assert [line for line in lines if line.startswith("NEURON")] == [
         f"NEURON_HW_ERR={fault.code} nd-id={fault.device}" for fault in found
@@ -101,7 +101,7 @@ def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
 
 @given(st.text(max_size=2000), st.text(max_size=2000))
 def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind):
-    """Control characters, escapes of a terminal, half characters, and lengths without bound."""
+    """The event of any message is short and printable."""
     found = read_faults(f"{before} NEURON_HW_ERR={behind}", DETECTED_AT_S)[0]
     words = [found.code, found.serial_number or "", found.action or ""]
     assert all(len(word) <= MAX_WORD_CHARS for word in words)

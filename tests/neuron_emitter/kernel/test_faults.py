@@ -1,8 +1,7 @@
 """
-Every fault is counted once and has its event once, whatever happens in between.
+Each fault is counted once and has one event, whatever happens in between.
 
-As laws over starts, kills and reboots in any order, and through the reading loop
-and the spool.
+Laws cover starts, kills and reboots in any order. Other tests use the reading loop and the spool.
 """
 
 from __future__ import annotations
@@ -35,47 +34,47 @@ from tests.neuron_emitter.kernel.kernel_logs import (
 )
 from tests.neuron_emitter.loop_rig import FakeClock, Timetable, busy, chunk
 
-FIRST_S = KERNEL_BOOTED_S + 1.0  # the first start, so that nothing is from long before it
+FIRST_S = KERNEL_BOOTED_S + 1.0  # the first start; no message is much older
 FAULTS_NOW_S = KERNEL_BOOTED_S + 7200.0
 
 
 class Talking(Timetable):
-    """A timetable whose entries may also be things that the kernel says."""
+    """A timetable whose entries may also call a function, such as a kernel message."""
 
     def read_chunk(self, timeout_s):
-        """The next chunk, or what a call of it gives."""
+        """Return the next chunk, or call the next function."""
         found = super().read_chunk(timeout_s)
         return (found() or b"") if callable(found) else found
 
 
 @contextmanager
 def spooled(clock):
-    """A spool that lives as long as the machine."""
+    """Yield a spool that lives as long as the machine."""
     with Spool(None, clock=clock, max_age_s=1e12) as spool:
         yield spool
 
 
 def run(reader, timetable, until_s, **changes):
-    """Run an emitter with *reader*; the members of its lines."""
+    """Run an emitter with *reader* and return the members of its lines."""
     faults = KernelFaults(reader) if reader else None
     lines, _ = loop_rig.run(timetable, until_s, source=Talking, faults=faults, **changes)
     return [json.loads(line) for line in lines]
 
 
 def lines_of(spool):
-    """What waits in it, taken out."""
+    """Remove the records from the spool and return their lines."""
     taken = spool.oldest(10_000, 1 << 30)
     spool.settle_records([kept.id for kept in taken])
     return [json.loads(kept.line) for kept in taken]
 
 
 def counts(lines):
-    """The tally of each minute, None where it says nothing."""
+    """Return HardwareFaults of each minute; None if it is missing."""
     return [line.get("HardwareFaults") for line in lines if line["Kind"] == "minute"]
 
 
 def fault_events(lines):
-    """The events of single faults."""
+    """Return the events of single faults."""
     return [line for line in lines if line.get("Event") == "HardwareFault"]
 
 
@@ -85,13 +84,13 @@ def fault_events(lines):
     ids=["read", "not-readable", "not-asked-for"],
 )
 def test_without_a_readable_log_the_count_is_missing(reader, expected):
-    """Missing is not zero: only where the log is read is no fault a 0."""
+    """HardwareFaults is 0 only if the kernel log is readable, and missing otherwise."""
     lines = run(reader, [(5, chunk(busy())), (65, chunk(busy()))], 70)
     assert expected == counts(lines)
 
 
 def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
-    """The event is there before the minute is over, with the identity of every line."""
+    """A fault's event is written at once, and the fault counts in its minute."""
     reader = FakeWatch()
     clock = FakeClock()
     at_once = []
@@ -116,7 +115,7 @@ def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
 
 
 def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
-    """Its faults are no part of the reports that are lost with it."""
+    """If a minute line is refused, its faults count in the next minute."""
     clock = FakeClock()
     reader = FakeWatch()
     with spooled(clock) as spool:
@@ -140,7 +139,7 @@ def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
 
 @dataclass
 class FaultEmitter:
-    """An emitter, the kernel log that it reads, and what its spool keeps."""
+    """An emitter, the kernel log that it reads, and its saved state."""
 
     log: list = field(default_factory=list)
     boot: int = 0
@@ -155,14 +154,14 @@ class FaultEmitter:
         self.begin()
 
     def begin(self):
-        """Start the emitter on what the spool holds."""
+        """Start the emitter with the saved state."""
         self.place = 0
         watch: Any = FakeWatch(read_state(self.state).kernel, now_s=FIRST_S)
         self.watch = watch
         self.kernel_faults = KernelFaults(watch)
 
     def say(self, *, is_fault, after_us):
-        """A message; stamps can be a little out of order."""
+        """Write a message; timestamps can be slightly out of order."""
         stamp_us = self.now_us + after_us
         self.now_us = max(self.now_us, stamp_us)
         made = message(stamp_us)
@@ -174,7 +173,7 @@ class FaultEmitter:
         self.log.append(replace(made, boot_id=boot_id, at_s=at_s, seq=len(self.log)))
 
     def read_log(self, *, is_end=False):
-        """Read what there is, and tell it in one transaction."""
+        """Read new messages and store their events in one transaction."""
         self.watch.say(*self.log[self.place :])
         self.place = len(self.log)
         if events := self.kernel_faults.take_events(FIRST_S, is_end=is_end):
@@ -192,7 +191,7 @@ class FaultEmitter:
         self.kernel_faults.end_minute()
 
     def reboot(self):
-        """Another boot after the last words were read: the ring of the last one is gone."""
+        """Read the last messages and reboot; the old ring is lost."""
         self.read_log()
         self.boot += 1
         self.now_us = 1_000_000
@@ -220,7 +219,11 @@ LOG_STEPS = st.one_of(
 @example([("say", {"is_fault": True, "after_us": 1}), ("read_log", {}), ("begin", {})])
 @example([("flood", 30), ("read_log", {}), ("begin", {}), ("flood", 3)])
 def test_every_fault_is_counted_once_and_has_one_event(steps):
-    """Except the last messages before a reboot that were not read: they are gone with the ring."""
+    """
+    Each fault that is read is counted once and is in one event.
+
+    Messages before a reboot that were not read are lost with the ring.
+    """
     emitter = FaultEmitter()
     for step, arguments in steps:
         if step == "flood":
@@ -236,17 +239,17 @@ def test_every_fault_is_counted_once_and_has_one_event(steps):
 
 @pytest.fixture
 def log():
-    """A watch whose log was read before."""
+    """Return a watch with a log that was read before."""
     return FakeWatch(LogState(Position(KERNEL_BOOT)))
 
 
 def said(number, text=REAL, at_s=FAULTS_NOW_S):
-    """A message with a fault."""
+    """Return a message with a fault."""
     return replace(message(number, text=text), at_s=at_s)
 
 
 def take(faults, *, is_end=False, now_s=FAULTS_NOW_S):
-    """The events that are due, each in the catalogue with its members."""
+    """Return the due events, and check that the catalogue has them with their members."""
     events = faults.take_events(now_s, is_end=is_end)
     assert {event.name for event in events} <= EVENT_NAMES.keys()
     assert all(event.details.keys() <= members_of("event").keys() for event in events)
@@ -254,7 +257,7 @@ def take(faults, *, is_end=False, now_s=FAULTS_NOW_S):
 
 
 def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
-    """Whoever can write to the kernel log cannot fill the memory of the emitter."""
+    """A flood of codes is ten events and one with the count, so memory is bounded."""
     log.say(*(said(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
     faults = KernelFaults(log)
     *single, rest = take(faults, is_end=True)
@@ -272,13 +275,17 @@ def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
     ],
 )
 def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
-    """CloudWatch refuses lines of the future and of weeks ago."""
+    """
+    An event has its own time, or now if that is in the future or over a day ago.
+
+    CloudWatch refuses such times.
+    """
     log.say(said(1, at_s=at_s))
     assert [expected] == [event.at_s for event in take(KernelFaults(log))]
 
 
 def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute():
-    """With their number: they may have been faults."""
+    """Overwritten messages are one event at the end of the minute, with their number."""
     log: Any = FakeWatch(LogState(Position(KERNEL_BOOT, 1)))
     faults = KernelFaults(log)
     log.say(message(5), message(10))
@@ -291,7 +298,11 @@ def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute(
 
 
 def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
-    """Ten minutes is what a restart of everything takes; an older fault may be repaired by now."""
+    """
+    At the first start, faults older than ten minutes are one event and do not count.
+
+    They may be repaired. A restart of the whole machine takes up to ten minutes.
+    """
     log: Any = FakeWatch(now_s=FAULTS_NOW_S)
     young_us = int((FAULTS_NOW_S - KERNEL_BOOTED_S - 600) * 1e6)
     old_us = int((FAULTS_NOW_S - KERNEL_BOOTED_S - 601) * 1e6)
@@ -311,7 +322,7 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
 
 
 def test_a_clock_that_is_set_back_makes_no_new_fault_old():
-    """Once the log has said something young, all that follows is."""
+    """After a recent message, all later messages are recent, even if the clock steps back."""
     detector = FaultDetector(LogState(), FAULTS_NOW_S)
     detector.read_messages(
         [

@@ -1,4 +1,4 @@
-"""The kernel log as the emitter reads it: record by record, in a thread, bounded."""
+"""Reading the kernel log: record by record, in a thread, with bounded memory."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ WATCHED_S = KERNEL_BOOTED_S + 60.0
 
 
 def ring(path, boot=KERNEL_BOOT):
-    """A ring, a thousand seconds after the boot."""
+    """Return a ring, 1,000 seconds after the boot."""
     return KernelRing(path, boot, clock=lambda: KMSG_NOW_S, since_boot_s=lambda: 1000.0)
 
 
 def read_all(source):
-    """All that is there now."""
+    """Return all messages that are available now."""
     found = []
     while new := source.read_messages(0.0):
         found += new
@@ -52,14 +52,16 @@ def read_all(source):
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine that has just begun."""
+    """Return a machine that has just booted."""
     (tmp_path / "root").mkdir()
     return LoggingMachine(tmp_path / "root")
 
 
 def test_records_are_read_with_number_stamp_time_and_text(machine):
     """
-    Dictionaries behind a record and other flags than `-` are no news; other texts are not kept.
+    A record is read with number, time and text. Dictionaries and other flags are ignored.
+
+    The text of a message without a fault is not kept.
     """
     machine.ring.write_bytes(
         b"6,1,0,-;Linux version 6.1\n"
@@ -81,7 +83,7 @@ def test_records_are_read_with_number_stamp_time_and_text(machine):
 
 @given(st.text(max_size=200))
 def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
-    """Line breaks, backslashes and bytes that are no UTF-8 make no record and no other text."""
+    """A text is read as the kernel escaped it: special characters start no new record."""
     path = tmp_path_factory.mktemp("ring") / "kmsg"
     wanted = f"NEURON_HW_ERR=X {text}".encode("utf-8", "replace").decode()
     raw = "".join(
@@ -98,7 +100,7 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
 
 
 def test_a_record_that_comes_in_pieces_is_one(tmp_path):
-    """Out of a pipe there are no records, only bytes."""
+    """A record that arrives in pieces through a pipe is one message."""
     path, writer = pipe(tmp_path)
     source = ring(path)
     whole = record(1, 2, REAL)
@@ -112,9 +114,7 @@ def test_a_record_that_comes_in_pieces_is_one(tmp_path):
 
 
 def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
-    """
-    What writes megabytes without a line break costs no memory and hides nothing that comes later.
-    """
+    """A line without an end uses bounded memory and hides no later message."""
     path = tmp_path / "kmsg"
     path.write_bytes(b"4,1,1,-;" + b"x" * (1 << 20))
     source = ring(path)
@@ -134,12 +134,12 @@ def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
     ],
 )
 def test_reports_of_a_file_may_be_of_another_machine(choice, reports, is_read):
-    """Then this one's kernel is asked only by name."""
+    """The kernel log is read for reports from a file only if `--kernel-messages` names it."""
     assert is_read == (log_opener(choice, reports) is not None)
 
 
 def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
-    """EPIPE says that the place is gone; the next read goes on with what is there."""
+    """Reading continues after messages were overwritten (EPIPE)."""
     machine.write(1, REAL)
     read = os.read
     gone = [OSError(errno.EPIPE, "Broken pipe")] * 2
@@ -157,7 +157,7 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
 
 @pytest.fixture
 def watched(machine):
-    """Begins to read the machine's log; all are closed in the end."""
+    """Yield a function that starts to watch the machine's log; all watches end with the test."""
     begun = []
 
     def begin(choice="auto", state=None, *, is_asked_for=True):
@@ -174,14 +174,14 @@ def watched(machine):
 
 
 def found(watch, count):
-    """The next faults, when there are *count*."""
+    """Return the next *count* faults or more."""
     faults = []
     wait_until(lambda: faults.extend(watch.take_detection().faults) or len(faults) >= count)
     return faults
 
 
 def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
-    """Those from before as well as those that follow."""
+    """Faults from before the start and after it are found."""
     machine.write(1, REAL)
     watch = watched("kmsg")
     assert [1] == [fault.position.seq for fault in found(watch, 1)]
@@ -193,7 +193,9 @@ def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
 @pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
 def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
     """
-    In one sentence, louder when the operator asked for it; and nothing is counted.
+    An unreadable log is logged once: as a warning if it was requested, else as information.
+
+    No fault is counted.
     """
     caplog.set_level(logging.INFO)
     machine.ring.unlink()
@@ -211,7 +213,7 @@ def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, 
 def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
     machine, watched, monkeypatch, caplog
 ):
-    """What it said before counts, the failure is logged, and from then on nothing is counted."""
+    """If reading fails later, earlier faults count, and then the count is missing. It is logged."""
     machine.write(1, REAL)
     watch = watched("kmsg", LogState(Position(KERNEL_BOOT)))
     wait_until(lambda: watch._detector.waiting)
@@ -227,7 +229,7 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
 
 
 def test_a_flood_waits_where_it_is(monkeypatch):
-    """Nothing is read ahead without bound; all of it is there when it is taken."""
+    """A flood of messages waits in the ring, and is read after faults were taken."""
     monkeypatch.setattr(watching, "MAX_WAITING_FAULTS", 5)
     reads = threading.Semaphore(0)
 

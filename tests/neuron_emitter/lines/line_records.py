@@ -1,4 +1,4 @@
-"""Minutes to make lines of: one with every member, any at all, and what to read of their lines."""
+"""Minutes for line tests, and readers of their lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord
 from tests.longest_members import LONGEST_RECORD
 
-# Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
+# The longest numbers: a month of uptime, a trn2.48xlarge, a burst of every failure.
 LONG_HEALTH = {
     "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "PartsMalformed": 12_345,
     "MonitorRestarts": 1_234, "MinutesDropped": 123, "RecordsProduced": 44_640,
@@ -30,13 +30,13 @@ LONG_DETAILS = {
 
 
 def lines_of(record, settings=None, **changes):
-    """The lines of a minute at *settings*, or at the defaults with *changes*."""
+    """Return the lines of a minute with *settings*, or with *changes* to the defaults."""
     writer = LineWriter(settings or MinuteSettings(**changes))
     return [made.line for made in writer.minute_records(record)]
 
 
 def full(cores, known=None):
-    """A record with every member, of *cores* cores of which the first *known* are known."""
+    """Return a record with every member and *cores* cores; the first *known* are known."""
     known = cores if known is None else known
     letters = ("bau" * cores)[:known] + "?" * (cores - known)
     return MinuteRecord(
@@ -75,7 +75,7 @@ UTILIZATIONS = st.lists(st.none() | LINE_PERCENTS, max_size=40) | st.builds(
 
 @st.composite
 def records(draw):
-    """Any minute that a fold could close."""
+    """Generate any minute that a fold can close."""
     utilization = tuple(draw(UTILIZATIONS))
     letters = st.sampled_from("bau")
     return MinuteRecord(
@@ -119,11 +119,11 @@ MINUTE_LINE = (
     "from neuron_wire import MinuteRecord\n"
     "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
 )
-"""The beginning of a program that makes a line of one minute."""
+"""The beginning of a program that makes a minute's line."""
 
 
 def printed(program, *folders, **environment):
-    """What a fresh Python prints that runs *program*, with *folders* before all others."""
+    """Return the output of *program* in a new Python process, with *folders* first in its path."""
     path = ":".join([*map(str, folders), *sys.path])
     return subprocess.run(
         [sys.executable, "-c", program],
@@ -135,13 +135,13 @@ def printed(program, *folders, **environment):
 
 
 def metadata(line):
-    """The `_aws` of a line that defines metrics, else None."""
+    """Return the `_aws` of a line, or None if it defines no metric."""
     return json.loads(line).get("_aws")
 
 
 def data(lines):
     """
-    Every value that CloudWatch would extract, by the series it goes to.
+    Return every value that CloudWatch would extract, by series.
 
     A series is a namespace, a name and the values of one set of dimensions.
     """
@@ -161,7 +161,7 @@ def data(lines):
 
 
 def dimension_names(lines):
-    """How many series there are by the names of their dimensions."""
+    """Return the number of series by dimension names."""
     counts = {}
     for _, _, dimensions in data(lines):
         names = tuple(name for name, _ in dimensions)

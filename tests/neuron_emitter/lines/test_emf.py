@@ -1,4 +1,4 @@
-"""The minute line: what is in it, in which order, how long it is, and what never gets out."""
+"""Writing a minute line: its document, its errors and the modules that it loads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.neuron_emitter.lines.line_records import (
     {"minute_ms": -60_000}, {"covered_seconds": math.nan}, {"execution_errors": True},
 ], ids=str)  # fmt: skip
 def test_what_cloudwatch_would_not_extract_is_not_made(changes):
-    """Whoever finds it, the library or we, it is one kind of error."""
+    """A minute that CloudWatch would not extract raises WireFormatError."""
     with pytest.raises(WireFormatError) as caught:
         lines_of(dataclasses.replace(full(4), **changes), metrics="cluster")
     assert "not_extractable" == caught.value.reason
@@ -44,7 +44,7 @@ COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami
 
 
 def by_library(draft, namespace):
-    """The document of a draft as LogSerializer writes it, its parts put together."""
+    """Return a draft's document as LogSerializer writes it, with its parts joined."""
     context = MetricsContext(namespace=namespace)
     context.meta["Timestamp"] = draft.timestamp_ms
     units, sets = draft.directives[0]
@@ -56,7 +56,7 @@ def by_library(draft, namespace):
         for number in value if isinstance(value, list) else [value]:
             resolution = StorageResolution(draft.resolution_s)
             context.put_metric(name, number, units[name], resolution)
-    # The library begins a new document with every 101st metric; a line may hold several directives.
+    # The library starts a document with every 101st metric. A line may have several directives.
     first, *others = map(json.loads, LogSerializer.serialize(context))
     for other in others:
         first["_aws"]["CloudWatchMetrics"] += other.pop("_aws")["CloudWatchMetrics"]
@@ -66,7 +66,7 @@ def by_library(draft, namespace):
 
 @given(records(), ANY_LINE_SETTINGS)
 def test_a_line_says_what_the_library_would_say(record, settings):
-    """Parsed, of every draft with metrics at every tier: ours differs in order and bytes alone."""
+    """A line equals the library's document, except for order and bytes, at every tier."""
     settings = replace(settings, tag_dimension=())
     wanted = {name: COMMON[name] for name in settings.common_dims if name in COMMON}
     sample = ReportSample(
@@ -85,7 +85,7 @@ def test_a_line_says_what_the_library_would_say(record, settings):
     ("settings", "loaded"), [("", "True False True"), ("metrics='none'", "False False False")]
 )
 def test_a_line_loads_no_more_than_it_needs(settings, loaded):
-    """An emitter does not load aiohttp, with which it takes 48 MiB of its 45 on standard output."""
+    """Lines load neither aiohttp (48 MiB of memory) nor, without metrics, the library."""
     program = MINUTE_LINE + (
         f"import sys; lines = LineWriter(MinuteSettings({settings}))\n"
         "line = lines.minute_records(record)[0].line\n"
@@ -96,7 +96,7 @@ def test_a_line_loads_no_more_than_it_needs(settings, loaded):
 
 
 def test_a_release_whose_parts_need_the_whole_is_loaded_whole(tmp_path):
-    """Heavier, not broken: a new release of the library must not stop an emitter."""
+    """A library release that needs its whole package is loaded whole, rather than failing."""
     errors = "DimensionSetExceededError = InvalidDimensionError = InvalidMetricError = ValueError\n"
     for name, text in {
         "__init__": "shared = 'whole'\n",

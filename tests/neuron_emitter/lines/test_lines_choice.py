@@ -1,4 +1,4 @@
-"""Metrics by choice: which members can be chosen, and what CloudWatch makes of them."""
+"""Chosen metrics: the members that can be chosen, and what CloudWatch extracts."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ METRICS_OF_TIER = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
     ],
 )
 def test_a_choice_adds_what_the_tier_lacks(tier, expected):
-    """
-    BusyCores is in most tiers already, and by instance in two: nothing is defined twice.
-    """
+    """A choice adds only metrics that the tier lacks, so that no metric is defined twice."""
     metric = ("BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance")
     assert expected == dimension_names(lines_of(full(4), metrics=tier, metric=metric))
 
@@ -56,7 +54,7 @@ ANY_CHOICES = st.lists(
 
 @given(records(), ANY_LINE_SETTINGS, ANY_CHOICES)
 def test_no_value_is_counted_twice(record, settings, metric):
-    """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
+    """No line defines a metric twice for a dimension set, at any tier and dimensions."""
     for line in lines_of(record, dataclasses.replace(settings, metric=metric)):
         directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
         defined = [
@@ -70,7 +68,7 @@ def test_no_value_is_counted_twice(record, settings, metric):
 
 
 def test_more_than_100_values_are_in_further_lines():
-    """Of cores and idle minutes alike: each value once, each line extracted."""
+    """Chosen metrics of over 100 values have further lines; each value is extracted once."""
     chosen = ("NeuronCoreUtilization", "CoreIdleMinutes")
     record = full(130)
     written = lines_of(record, metrics="none", metric=chosen)
@@ -97,6 +95,6 @@ def test_more_than_100_values_are_in_further_lines():
     ],
 )
 def test_what_is_no_number_of_a_minute_is_refused(assigned_names, reported):
-    """A label, an amount since the start, a member of other lines, junk, a slip, too many."""
+    """A label, a total, a member of another line, an unknown name or over 100 names are refused."""
     with pytest.raises(SettingsError, match=reported.replace("?", r"\?")):
         parse_choice(tuple(assigned_names))

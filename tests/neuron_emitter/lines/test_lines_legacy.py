@@ -1,4 +1,4 @@
-"""Coming from neuron-monitor-cloudwatch.py: old names go on, and what differs is said."""
+"""Users of neuron-monitor-cloudwatch.py keep its names and get a list of differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEGACY_NAME = "NeuronCoreUtilizationNC"
 
 
 def test_one_second_metrics_are_in_the_report_lines():
-    """Each with StorageResolution 1, as the script has them; none in the minute line."""
+    """One-second metrics are in report lines with StorageResolution 1, not in the minute line."""
     lines = LineWriter(MinuteSettings(metrics="legacy", high_resolution_metrics=True))
     (minute,) = [record.line for record in lines.minute_records(full(4))]
     assert None is metadata(minute)
@@ -31,7 +31,7 @@ def test_one_second_metrics_are_in_the_report_lines():
 
 
 def test_a_runtime_tag_is_no_dimension():
-    """A core has one value, the greatest of its runtimes: it has no one tag."""
+    """A runtime tag is not a dimension: a core has one value, the maximum of its runtimes."""
     settings = MinuteSettings(metrics="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
     (line,) = lines_of(full(4), settings)
     assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
@@ -59,7 +59,7 @@ def test_a_runtime_tag_is_no_dimension():
     ids=str,
 )
 def test_what_differs_is_said_to_those_it_concerns(settings, expected):
-    """One sentence for each difference, none for who uses no setting of the script."""
+    """Users of the script's settings get a sentence per difference; other users get none."""
     said = [*differences(settings)]
     assert len(expected) == len(said)
     for part, sentence in zip(expected, said, strict=True):

@@ -1,4 +1,4 @@
-"""Report lines: every report with one-second metrics, for who asks for them."""
+"""Report lines: one-second metrics for each report, on request."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ HIGH = MinuteSettings(high_resolution_metrics=True)
 
 @given(SAMPLES, ANY_LINE_SETTINGS, st.integers(1, 1 << 40))
 def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings, seq):
-    """Whatever the report had: numbered in a row, at the moment of its receipt."""
+    """
+    Each line of a report is extracted or defines no metric, for any report.
+
+    The lines have consecutive numbers and the time of receipt.
+    """
     lines = [
         record.line for record in LineWriter(settings).report_records(sample, LINE_SENDER, seq)
     ]
@@ -59,7 +63,7 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
 
 @given(SAMPLES)
 def test_every_known_core_of_a_report_is_extracted_once(sample):
-    """At most 100 values a line, the rest in further lines; an unknown core has none."""
+    """A line has at most 100 values, and further lines have the others. Unknown cores have none."""
     lines = [record.line for record in LineWriter(HIGH).report_records(sample, LINE_SENDER, 1)]
     known = [round(value, 2) for value in sample.utilization_percent if value is not None]
     named = [values for (_, name, _), values in data(lines).items() if "Utilization" in name]
@@ -69,7 +73,7 @@ def test_every_known_core_of_a_report_is_extracted_once(sample):
 
 @given(SAMPLES, ANY_LINE_SETTINGS)
 def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
-    """Each line names the cores whose values follow, in order."""
+    """A report line names the cores of its values, in order."""
     read = {}
     for line in [
         record.line for record in LineWriter(settings).report_records(sample, LINE_SENDER, 1)
@@ -115,7 +119,7 @@ WITHOUT_METRICS = MinuteSettings(metrics="none")
 
 
 def runtime_line(runtime, settings=WITHOUT_METRICS):
-    """The line of *runtime* in the minute at 60,000 ms, numbered 3."""
+    """Return the line of *runtime* in the minute at 60,000 ms, with number 3."""
     minute = MinuteRecord(
         LINE_SENDER.cluster,
         LINE_SENDER.instance_id,
@@ -142,7 +146,7 @@ def runtime_line(runtime, settings=WITHOUT_METRICS):
 
 @given(ANY_RUNTIMES, ANY_EVENTS, ANY_LINE_SETTINGS)
 def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
-    """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
+    """A line of a runtime or event is one JSON object with identity and time, for any texts."""
     lines = LineWriter(settings)
     for kind, line, at_ms in (
         ("runtime", runtime_line(runtime, settings), 60_000),

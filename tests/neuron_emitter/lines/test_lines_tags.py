@@ -1,4 +1,4 @@
-"""Tags: what the operator may add to every line, and what is refused before the first."""
+"""Tags that the operator adds to every line, and tags that are refused."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tests.neuron_emitter.lines.line_records import (
 
 
 def tagged(tags, dimensions=()):
-    """Settings with *tags*, of which *dimensions* are dimensions too."""
+    """Return settings with *tags*; *dimensions* are also dimensions."""
     texts = tuple(f"{name}={value}" for name, value in tags.items())
     return MinuteSettings(tag=texts, tag_dimension=tuple(dimensions))
 
 
 @given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))
 def test_tags_that_pass_are_in_every_line_as_they_are(tags):
-    """And as dimensions those that may be: no tag that was let through damages a line."""
+    """Accepted tags are in every line unchanged, as properties and as dimensions."""
     try:
         settings = require_lines(tagged(tags, tags))
     except SettingsError:
@@ -46,7 +46,7 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
 
 
 def test_tags_are_in_lines_of_every_kind():
-    """A query by team finds the runtimes and the events of the team too."""
+    """Lines of every kind have the tags, so that a query by team finds them all."""
     lines = LineWriter(
         MinuteSettings(metrics="core", tag=TAG_SETTING, high_resolution_metrics=True)
     )
@@ -63,20 +63,20 @@ def test_tags_are_in_lines_of_every_kind():
 
 
 def test_tags_are_read_as_key_and_value():
-    """Split at the first equals sign, blanks around both taken away."""
+    """A tag is split at its first equals sign, and blanks around both parts are removed."""
     assert {"team": "search", "query": "a=b"} == parse_tags(["team = search", "query=a=b"])
     assert {"team": "search"} == parse_tags(["team=search", "team=search"])
 
 
 @pytest.mark.parametrize("texts", [["team"], ["team="], ["=search"], [""], ["team=a", "team=b"]])
 def test_a_tag_without_key_or_value_is_refused(texts):
-    """So is a key with two values: one of them would be lost without a word."""
+    """A tag without key or value, or with two values for one key, is refused."""
     with pytest.raises(SettingsError, match="tag"):
         parse_tags(texts)
 
 
 def test_a_tag_cannot_take_the_name_of_a_member():
-    """Of any kind of line: all members share one root, and one of the two would be lost."""
+    """A tag with the name of any line's member is refused, because it would replace the member."""
     members = {name for kind in EMITTED for name in members_of(kind) if "." not in name}
     by_core = {"NeuronCoreUtilizationNC0", "NeuronCoreUtilizationNC999"}
     for name in members | by_core | {*COMMON_DIMS, "_aws", "Timestamp"}:
@@ -99,7 +99,11 @@ def test_a_tag_cannot_take_the_name_of_a_member():
     ids=lambda tags: ascii(tags)[:24],
 )
 def test_a_tag_that_would_damage_a_line_is_refused(tags):
-    """Too long, blank, not printable, half a character, or too many."""
+    """
+    A tag that is too long, blank, not printable or half a character is refused.
+
+    So are too many tags.
+    """
     with pytest.raises(SettingsError):
         require_lines(tagged(tags))
 
@@ -114,7 +118,7 @@ def test_a_tag_that_would_damage_a_line_is_refused(tags):
     ],
 )
 def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
-    """CloudWatch takes ASCII only; as a property the same tag is fine."""
+    """A tag with other characters than ASCII can be a property, but not a dimension."""
     require_lines(tagged(tags))
     with pytest.raises(SettingsError):
         require_lines(tagged(tags, [dimension]))
@@ -133,6 +137,6 @@ def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
     ids=str,
 )
 def test_settings_that_contradict_each_other_are_refused(settings):
-    """Rather than accepted and without effect."""
+    """Settings that contradict each other are refused, rather than ignored."""
     with pytest.raises(SettingsError):
         require_lines(settings)

@@ -1,4 +1,4 @@
-"""What CloudWatch makes of the lines: which metrics, by which dimensions, at which tier."""
+"""The metrics and dimensions that CloudWatch extracts at each tier."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TIER_METRICS = {**MINUTE_METRICS, **INSTANCE_METRICS}
 
 @given(records(), ANY_LINE_SETTINGS)
 def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
-    """The minute line is self-contained: no setting takes anything from it."""
+    """The stack reads the whole minute from the minute line, with any metrics settings."""
     (bare,) = lines_of(record, metrics="none")
     first, *others = lines_of(record, settings)
     assert parse(bare) == parse(first)
@@ -43,7 +43,7 @@ def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
 
 @given(records(), ANY_LINE_SETTINGS)
 def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
-    """Seq counts on from the record's, and identity and tags are in each of them."""
+    """The lines of a minute have consecutive numbers from the record's Seq, identity and tags."""
     found = [json.loads(line) for line in lines_of(record, settings)]
     assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
     for one in found:
@@ -56,14 +56,14 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
 
 @given(records(), ANY_LINE_SETTINGS)
 def test_the_catalogue_knows_every_member(record, settings):
-    """Of every line at every tier: what stands in a line has a meaning that can be looked up."""
+    """The catalogue has every member of every line at every tier."""
     for line in lines_of(record, settings):
         assert [] == undocumented(json.loads(line), LINE_TAGS)
 
 
 @given(records())
 def test_every_known_core_is_extracted_once_and_no_other(record):
-    """At each dimension set of each tier; an unknown core has no value, never 0."""
+    """Each known core is extracted once per dimension set, and an unknown core never."""
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
     for tier in ALL_TIERS[1:]:
         found = {}
@@ -88,12 +88,12 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     ],
 )
 def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
-    """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
+    """A tier makes exactly its number of series, which CloudWatch bills, for 128 known cores."""
     assert expected == dimension_names(lines_of(full(128), metrics=tier))
 
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
-    """The eight metrics by ClusterName and team; the other tag is a property only."""
+    """A tag dimension adds one dimension set: the eight metrics by ClusterName and team."""
     lines = lines_of(full(128), tag=TAG_SETTING, tag_dimension=("team",))
     assert {WITH_CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
     by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
@@ -102,7 +102,9 @@ def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
 
 def test_common_dimensions_are_one_more_set_with_all_of_them():
     """
-    Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
+    Common dimensions add one set, with the names of neuron-monitor-cloudwatch.py.
+
+    ami_id can come from the metadata service.
     """
     lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type", "ami_id")))
     found = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
@@ -114,7 +116,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
 
 
 def test_a_set_with_an_unknown_dimension_is_left_out():
-    """With fewer dimensions it would be another series, and mix instances kept apart."""
+    """A dimension set with an unknown value is left out, because its series would mix instances."""
     record = dataclasses.replace(full(4), instance_type=None)
     (line,) = lines_of(record, common_dims=("instance_id", "instance_type"))
     assert {WITH_CLUSTER: 8} == dimension_names([line])
@@ -123,7 +125,7 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
 
 @pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
-    """A value in both would count twice: utilization and errors are in the report lines."""
+    """Metrics of high-resolution report lines are only properties of the minute line."""
     lines = lines_of(full(128), metrics=tier, high_resolution_metrics=True)
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]

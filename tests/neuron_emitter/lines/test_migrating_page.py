@@ -1,4 +1,4 @@
-"""The page for who comes from AWS's scripts: what it tells them to type and to look for exists."""
+"""The page for users of AWS's scripts names only flags, members and values that exist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neuron_emitter.reports import groups
 from neuron_emitter.reports.report import Report
 from neuron_emitter.settings import RunSettings
 
-# Words of AWS and of the page's own examples that look like a member of a line.
+# Words of AWS and of the page's examples that resemble a member.
 STRUCTS = {
     name: var
     for name, var in vars(groups).items()
@@ -24,19 +24,19 @@ STRUCTS = {
 
 @pytest.fixture(scope="module")
 def page(repository):
-    """The text of the page."""
+    """Return the text of the page."""
     return (repository / "docs" / "how-to" / "migrating.md").read_text(encoding="utf-8")
 
 
 def commands(text):
-    """The words of every `neuron-emf run` in the code of the page."""
+    """Return the words of each `neuron-emf run` in the page's code."""
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     joined = "\n".join(blocks).replace("\\\n", " ")
     return [shlex.split(found) for found in re.findall(r"neuron-emf run (.*)", joined)]
 
 
 def test_every_command_has_only_flags_that_exist(page):
-    """A reader who copies one gets a running emitter, not exit 2."""
+    """The page's commands have only flags that exist."""
     fields = dataclasses.fields(RunSettings)
     flags = {f"--{field.name.replace('_', '-')}" for field in fields}
     flags |= {field.metadata["short"] for field in fields if field.metadata.get("short")}
@@ -47,7 +47,7 @@ def test_every_command_has_only_flags_that_exist(page):
 
 
 def members_of(shape):
-    """The members of a struct and of all that are in it, as neuron-monitor calls them."""
+    """Return the members of a struct and of its nested structs, by neuron-monitor's names."""
     for field in msgspec.structs.fields(shape):
         if not field.encode_name.startswith("("):
             yield field.encode_name
@@ -57,7 +57,7 @@ def members_of(shape):
 
 
 def test_every_value_of_a_report_has_its_place(page):
-    """Whatever the emitter can read, and what it does not decode, is said to be somewhere."""
+    """The page has a place for each value of a report, read or not."""
     frame = {"neuron_runtime_data", "report", "system_data", "instance_info", "vcpu_usage"}
     frame |= {"neuron_hardware_info", "neuron_k8s_info", "neuroncore_counters", "memory_used"}
     frame |= {"execution_stats", "latency_stats", "neuron_hw_counters"}

@@ -1,4 +1,4 @@
-"""What the tests of owners share: a fake machine, its kubelet, and a fence around this host."""
+"""Fixtures for owners: a fake machine, its kubelet, and isolation from the network."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.neuron_emitter.spool_parts import SpoolClock
 
 @pytest.fixture
 def clock():
-    """1,000 s after the boot."""
+    """Return a clock at 1,000 s after the boot."""
     return SpoolClock(1000.0)
 
 
 @pytest.fixture(autouse=True)
 def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
-    """Only this host is reachable, and a busy machine is no reason for a missing answer."""
+    """Permit connections only to this host, with timeouts that a busy machine does not reach."""
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)  # the tests may run in a pod
     monkeypatch.setattr(places, "ECS_AGENT_TIMEOUT_S", 8.0)
     monkeypatch.setattr("neuron_emitter.instance.local_http.CONNECT_S", 8.0)
@@ -29,14 +29,14 @@ def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
 
 @pytest.fixture
 def machine(closed_url):
-    """A machine with init and nothing else; its files have names short enough for a socket."""
+    """Yield a machine with only init, in a folder with a path short enough for a socket."""
     with tempfile.TemporaryDirectory(prefix="host-", dir="/tmp") as folder:
         yield FakeMachine(Path(folder) / "host", closed_url)
 
 
 @pytest.fixture
 def kubelet(machine):
-    """Start the kubelet of *machine* with what it answers; it ends with the test."""
+    """Yield a function that starts the machine's kubelet with an answer, until the test ends."""
     kubelets = []
 
     def start(answer):

@@ -1,9 +1,9 @@
 """
-A fake machine as `/proc` shows it, and a fake kubelet on it.
+A fake machine as its `/proc` shows it, and a fake kubelet.
 
-Control groups are written as the kernel prints them for each runtime; ids are made up, and what
-is not read is left out. The kubelet's answers are written field by field, as the interface
-numbers them; unlike the reader this writer knows every field that kubelets fill in.
+Control groups have each runtime's format; IDs are invented, and files that the emitter does not
+read are missing. The kubelet's answers are encoded field by field. Unlike the emitter's reader,
+this writer knows every field that kubelets set.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ V1_CONTROLLERS = (
 
 
 def v1(path, *, only=V1_CONTROLLERS, others="/"):
-    """The eleven hierarchies of Amazon Linux 2: the same path in those of *only*."""
+    """Return the eleven hierarchies of Amazon Linux 2, with *path* in those of *only*."""
     lines = [
         f"{len(V1_CONTROLLERS) - place}:{name}:{path if name in only else others}"
         for place, name in enumerate(V1_CONTROLLERS)
@@ -53,7 +53,7 @@ def v1(path, *, only=V1_CONTROLLERS, others="/"):
 
 
 def v2(path):
-    """The one hierarchy of version 2."""
+    """Return the single hierarchy of version 2."""
     return f"0::{path}\n"
 
 
@@ -99,7 +99,7 @@ SLURM_V1_OF_A_NODE = v1("/slurm_node-3/uid_1000/job_4711/step_batch", only=("fre
 # Slurm 25.11, and 26.05.2 with CgroupJobIdPaths=yes.
 SLURM_V2 = v2("/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0")
 SLURM_V2_OF_A_NODE = v2("/system.slice/node-3_slurmstepd.scope/job_4711/step_batch/user/task_0")
-# Slurm 26.05: the group of a job has its SLUID.
+# Slurm 26.05: a job's group is its SLUID.
 MACHINE_SLUID = "s5K1KKYAYG5D00"
 SLURM_26_05 = v2(f"/system.slice/slurmstepd.scope/{MACHINE_SLUID}/step_0/user/task_0")
 SLURM_26_05_OF_A_NODE = v2(
@@ -115,7 +115,7 @@ BARE = v2("/")
 
 
 class FakeMachine:
-    """A root folder with a `/proc` in it, and services at addresses that a test may set."""
+    """A root folder with a `/proc`, and services at addresses that a test may set."""
 
     def __init__(self, root: Path, nowhere: str) -> None:
         self.root = root
@@ -126,12 +126,12 @@ class FakeMachine:
 
     @property
     def places(self) -> Places:
-        """Where to look on this machine."""
+        """Return the places of this machine."""
         handed_over = self.root / "run/neuron-emf/reservations.json"
         return Places(self.proc, self.root, handed_over=handed_over, **self.urls)
 
     def file(self, path: str, content: object) -> None:
-        """Write a file below the root; what is no text becomes JSON."""
+        """Write a file below the root; an object is written as JSON."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(content, (bytes, str)):
@@ -141,7 +141,7 @@ class FakeMachine:
     def process(
         self, pid=42, *, groups=BARE, command="python3", user_id=1000, ticks=1000, variables=None
     ):
-        """A process, in the place of one that had the pid before."""
+        """Start a process, in place of an earlier process with this PID; return the PID."""
         self.end(pid)
         if isinstance(command, str):
             command = command.encode()
@@ -157,29 +157,29 @@ class FakeMachine:
         return pid
 
     def end(self, pid):
-        """The process ends, and its parent has heard of it."""
+        """End a process, as if its parent had reaped it."""
         shutil.rmtree(self.proc / str(pid), ignore_errors=True)
 
 
 def owner_of(machine, pid=42):
-    """Whose the process is, with nothing known before."""
+    """Return the owner of a process, without earlier knowledge."""
     with open_process(machine.proc, pid) as process:
         return Naming(machine.places).name_owner(process, process.command_and_start()[0])
 
 
 def name_of(machine, pid=42):
-    """The name of its owner alone."""
+    """Return the name of a process's owner."""
     return owner_of(machine, pid).name
 
 
 def named(machine, pid=42):
-    """The name of its owner, and whether asking again would find the same."""
+    """Return the name of a process's owner, and True if the name is final."""
     owner = owner_of(machine, pid)
     return owner.name, owner.is_final
 
 
 def reports_of(*pids):
-    """A report in which each of *pids* holds a core and does nothing."""
+    """Return a report in which each of *pids* holds an idle core."""
     return report(
         *[
             runtime(counters([0] * len(pids)), memory({core: 1}), pid=pid, tag="1")
@@ -205,7 +205,7 @@ def varint(value):
 
 
 def message(*parts):
-    """Fields by number: texts and messages, or whole numbers."""
+    """Encode fields by number: texts and messages, or whole numbers."""
     found = b""
     for number, value in parts:
         if isinstance(value, int):
@@ -217,13 +217,13 @@ def message(*parts):
 
 
 def devices(resource, *ids, is_new=False):
-    """ContainerDevices, with the topology that newer kubelets add."""
+    """Encode ContainerDevices, with the topology of newer kubelets if *is_new*."""
     topology = [(3, message((1, message((1, 0)))))] if is_new else []
     return message((1, resource), *((2, device) for device in ids), *topology)
 
 
 def claim(driver, *names):
-    """DynamicResource of one claim, all of whose devices are of *driver*."""
+    """Encode a DynamicResource of one claim with devices of *driver*."""
     parts = [
         message((1, message((1, f"{driver}/x={name}"))), (2, driver), (3, "ip-10-0-0-1"), (4, name))
         for name in names
@@ -232,7 +232,7 @@ def claim(driver, *names):
 
 
 def container(name, *given, claims=(), is_new=False):
-    """ContainerResources; from Kubernetes 1.20 on with CPUs and memory."""
+    """Encode ContainerResources, with the CPUs and memory of Kubernetes 1.20 if *is_new*."""
     exclusive = [(3, 4), (3, 130), (4, message((1, "memory"), (2, 1 << 30)))] if is_new else []
     return message(
         (1, name), *((2, part) for part in given), *exclusive, *((5, part) for part in claims)
@@ -240,12 +240,12 @@ def container(name, *given, claims=(), is_new=False):
 
 
 def pod(name, *containers, namespace="ml"):
-    """PodResources."""
+    """Encode PodResources."""
     return message((1, name), (2, namespace), *((3, part) for part in containers))
 
 
 def listed(*pods):
-    """ListPodResourcesResponse."""
+    """Encode ListPodResourcesResponse."""
     return message(*((1, part) for part in pods))
 
 
@@ -256,7 +256,7 @@ class FakeKubelet:
     """
     A server of pod-resources on the socket below *root*, until it is closed.
 
-    `answer` is called with each connection, and decides what happens to it.
+    `answer` is called with each connection and decides the answer.
     """
 
     def __init__(self, root, answer):
@@ -291,7 +291,7 @@ class FakeKubelet:
 
 
 def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(4, "big") + body):
-    """Answer each List with *body* and *status*, as gRPC does."""
+    """Return a function that answers each List with *body* and *status*, as gRPC does."""
 
     def answer(channel):
         call = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))

@@ -1,8 +1,8 @@
 """
 Serve List with gRPC's own library on the kubelet's socket: `grpc_server.py SOCKET MODE ANSWER`.
 
-It is a process, because its threads would make a fork of the tests unsafe. It serves until its
-standard input ends. ANSWER is a file; MODE is the name of a status, or one of the modes below.
+It is a process, because its threads would make forks of the tests unsafe. It serves until its
+standard input ends. ANSWER is a file. MODE is the name of a status, or a mode below.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STOPPING = "stopping"
 
 
 def serve(path, mode, answer):
-    """Serve *answer* on *path* in the way that *mode* names."""
+    """Serve *answer* on *path* in the given mode."""
     compression = grpc.Compression.Gzip if mode == COMPRESSED else grpc.Compression.NoCompression
     released = Event()
 

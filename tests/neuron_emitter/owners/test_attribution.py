@@ -1,4 +1,4 @@
-"""Owners in the lines of `run` and `replay`, and where the emitter can name none."""
+"""Owners in lines of `run` and `replay`, and the limits of naming them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.neuron_emitter.owners.fake_machine import UNIT_GROUPS, reports_of
 
 
 class AttributionLookup:
-    """It has a name for every pid at once."""
+    """A lookup that names every PID at once."""
 
     def __init__(self):
         self.pids = []
@@ -35,7 +35,7 @@ class AttributionLookup:
 
 
 def owners_in(lines):
-    """Owners in runtime lines, by pid."""
+    """Return the owners in runtime lines, by PID."""
     found = map(json.loads, lines)
     return {line["Pid"]: line.get("Owner") for line in found if line["Kind"] == "runtime"}
 
@@ -44,7 +44,7 @@ def owners_in(lines):
     ("instance_id", "expected"), [("i-0fedcba9876543210", None), (None, "unit:of-7")]
 )
 def test_reports_of_another_instance_have_no_owners(instance_id, expected):
-    """They are piped from elsewhere: their pids are of no process here."""
+    """Reports of another instance name no owners, because their PIDs are not of this host."""
     chunks = [(second, written(reports_of(7)) + b"\n") for second in (1, 6)]
     facts = InstanceFacts(instance_id=instance_id)
     (minute,) = records(
@@ -54,7 +54,7 @@ def test_reports_of_another_instance_have_no_owners(instance_id, expected):
 
 
 def test_each_runtime_of_a_minute_is_named():
-    """From its first report on: also one without cores, and one that has ended by its close."""
+    """Every runtime of a minute is looked up, also without cores or if it ends in the minute."""
     lookup = AttributionLookup()
     first = report(runtime(counters([0, 0]), pid=9, tag="1"), runtime(pid=10, tag="1"))
     chunks = [(1, written(first) + b"\n"), (6, written(reports_of(9)) + b"\n")]
@@ -64,7 +64,7 @@ def test_each_runtime_of_a_minute_is_named():
 
 
 def test_a_holder_that_is_named_by_its_cores_keeps_its_start_and_command():
-    """The scheduler names the pod of the cores; the process is still the one of the report."""
+    """A holder with the name of its cores' pod keeps the start and command of its process."""
     pods = kubernetes({0: "ml/llama-0"})
     whole = report(*reports_of(7)["neuron_runtime_data"], neuron_k8s_info=pods)
     chunks = [(second, written(whole) + b"\n") for second in (1, 6)]
@@ -79,7 +79,7 @@ def test_a_holder_that_is_named_by_its_cores_keeps_its_start_and_command():
 
 
 def saved_holder(folder, saved_proc=None):
-    """The holder in three saved reports in which a process holds a core and does nothing."""
+    """Return the holder's name in three saved reports with one process that holds a core."""
     reports = folder / "reports.json"
     reports.write_bytes((written(reports_of(4242)) + b"\n") * 3)
     settings = ReplaySettings(
@@ -99,19 +99,20 @@ def saved_holder(folder, saved_proc=None):
     [(UNIT_GROUPS, "unit:llama"), (f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", f"pod:{'a' * 32}")],
 )
 def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch, groups, expected):
-    """No service is asked: it would speak of today and of this machine."""
-    monkeypatch.setattr("neuron_emitter.owners.places.exchange", None)  # a TypeError, and logged
+    """Replay names owners by saved files, and asks no service about today's processes."""
+    # a call would be a TypeError in the log
+    monkeypatch.setattr("neuron_emitter.owners.places.exchange", None)
     machine.process(4242, groups=groups, ticks=1)
     assert expected == saved_holder(tmp_path, machine.proc)
 
 
 def test_a_replay_without_processes_names_none(tmp_path, caplog):
-    """A mistyped folder costs no line, and is logged."""
+    """Replay without saved processes names no owner, and logs a mistyped folder."""
     assert [None, None] == [saved_holder(tmp_path), saved_holder(tmp_path, tmp_path)]
     assert f"no processes in {tmp_path}" in caplog.text
 
 
-# --- where owners can be named ---
+# --- limits of naming owners ---
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,11 @@ def test_a_replay_without_processes_names_none(tmp_path, caplog):
 def test_owners_are_named_where_pids_are_those_of_reports(
     tmp_path, target, capabilities, why_not, advice
 ):
-    """In another namespace the same number is another process; environments need a capability."""
+    """
+    Owners are named only in the namespace of the reports' PIDs.
+
+    Environments of processes also need a capability.
+    """
     (tmp_path / "ns").mkdir()
     (tmp_path / "ns" / "pid").symlink_to(target)
     (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\n")
@@ -142,7 +147,7 @@ def test_owners_are_named_where_pids_are_those_of_reports(
 
 
 def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
-    """A /proc with hidepid limits what can be named, and there is an advice."""
+    """A /proc with hidepid limits the names, and the advice names hidepid."""
     (tmp_path / "ns").mkdir()
     (tmp_path / "ns" / "pid").symlink_to(FIRST_NAMESPACE)
     monkeypatch.setattr(places, "read_text", lambda _path: None)
@@ -163,7 +168,7 @@ def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
     ],
 )
 def test_only_pids_of_this_machine_are_looked_up(machine, attribution, source, expected):
-    """A file of reports may be of any machine; a /proc that was given is trusted."""
+    """Owners are looked up for reports of this machine, not for reports from a file."""
     assert Reach() == reach(machine.places)
     found = owners_of(attribution, source, machine.proc)
     assert expected == (found is not None)

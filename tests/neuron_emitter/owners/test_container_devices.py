@@ -1,4 +1,4 @@
-"""The devices assigned to containers of ECS: by their bundles, or unknown."""
+"""Devices assigned to ECS containers, read from their bundles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRIVILEGED = {"allow": True, "access": "rwm"}
 
 
 def bundle(*minors, rule=DENIED_DEVICE, path="/dev/neuron{}"):
-    """What runc was told of a container with these devices; what is not read is left out."""
+    """Return runc's configuration of a container with these devices; other members are missing."""
     devices = [{"path": "/dev/null", "type": "c", "major": 1, "minor": 3}]
     devices += [
         {"path": path.format(minor), "type": "c", "major": 243, "minor": minor} for minor in minors
@@ -42,14 +42,14 @@ def bundle(*minors, rule=DENIED_DEVICE, path="/dev/neuron{}"):
 
 
 def run(machine, container, content, *, pid=42, namespace="moby", groups=None, command="python3"):
-    """A container starts."""
+    """Start a container."""
     machine.process(pid, groups=groups or v2(f"/docker/{container}"), command=command)
     machine.file(f"{BUNDLES}/{namespace}/{container}/config.json", content)
     machine.file(f"{BUNDLES}/{namespace}/{container}/init.pid", str(pid))
 
 
 def task(container, name="server", status="RUNNING", family="llama"):
-    """As the agent tells it."""
+    """Return a task as the ECS agent reports it."""
     containers = [{"DockerId": container, "Name": name}] if container else []
     return {"Family": family, "KnownStatus": status, "Containers": containers}
 
@@ -59,7 +59,11 @@ def exactly(name, *devices):
 
 
 def test_a_task_has_the_devices_of_its_bundle(machine, play):
-    """By the name that its processes have; of two tasks of one service together."""
+    """
+    A task has the devices of its bundle, under its processes' name.
+
+    Two tasks of one service have their devices together.
+    """
     stopped = task("f", status="STOPPED")
     agent = play(
         {
@@ -92,7 +96,11 @@ def test_a_task_has_the_devices_of_its_bundle(machine, play):
 def test_only_listed_devices_of_an_ordinary_container_are_assigned(
     machine, content, options, expected
 ):
-    """Not one that may use all, a monitor, the emitter itself, nor a pod, which has its source."""
+    """
+    Only listed devices of an ordinary container are assigned.
+
+    Privileged containers, neuron-monitor, the emitter and pods have none here.
+    """
     machine.file("proc/self/cgroup", v2("/own"))
     run(machine, CONTAINER, content, **options)
     owner = f"container:{CONTAINER[:12]}"
@@ -102,7 +110,7 @@ def test_only_listed_devices_of_an_ordinary_container_are_assigned(
 
 @given(st.sets(st.integers(0, 15)), st.booleans())
 def test_every_listed_device_is_assigned(minors, is_privileged):
-    """Exactly those, by the numbers of the host."""
+    """Exactly the listed devices are assigned, by the host's numbers."""
     text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED_DEVICE))
     assert neuron_devices(text) == (set() if is_privileged else minors)
 
@@ -119,7 +127,7 @@ def test_every_listed_device_is_assigned(minors, is_privileged):
 def test_without_rights_only_the_absence_of_tasks_is_known(
     machine, play, monkeypatch, tasks, reads
 ):
-    """The agent knows tasks and not devices; without its answer nothing is known."""
+    """If bundles are unreadable, reservations are known only if the ECS agent has no other task."""
     routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
     machine.urls["ecs_agent_url"] = play(routes).url
     machine.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN_CONTAINER)}).url
@@ -137,7 +145,7 @@ def test_without_rights_only_the_absence_of_tasks_is_known(
 
 @pytest.mark.parametrize("content", ["{", "[]", bundle("x"), bundle(0)])
 def test_a_task_without_a_readable_bundle_leaves_reservations_unknown(machine, play, content):
-    """It starts, or its bundle is elsewhere or of another form: nothing is guessed."""
+    """A task without a readable bundle makes reservations unknown."""
     tasks = {"/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER)]}}
     machine.urls["ecs_agent_url"] = play(tasks if content == bundle(0) else {}).url
     run(machine, CONTAINER, content, groups=DOCKER_V2)
@@ -146,7 +154,11 @@ def test_a_task_without_a_readable_bundle_leaves_reservations_unknown(machine, p
 
 
 def test_a_container_reads_through_the_first_process(machine):
-    """Its own root has no bundles; that of a saved machine's link leads nowhere."""
+    """
+    In a container, bundles are read through the root of process 1.
+
+    A saved machine has no such root.
+    """
     run(machine, CONTAINER, bundle(3))
     (machine.root / "proc/1/root").symlink_to(machine.root)
     inside = replace(machine.places, root=machine.root / "empty")
@@ -158,7 +170,7 @@ def test_a_container_reads_through_the_first_process(machine):
 
 
 def test_ecs_is_here_where_its_agent_is(machine, monkeypatch):
-    """By its folder, or as one of its tasks; a saved machine is no task."""
+    """ECS is present if its agent's folder exists or the emitter is an ECS task."""
     monkeypatch.delenv(TASK_MARK, raising=False)
     assert not is_here(machine.places)
     monkeypatch.setenv(TASK_MARK, "x")

@@ -1,4 +1,4 @@
-"""The name of a container: of its pod by files of the node, of its ECS task by who is asked."""
+"""Names of containers: pods from the node's files, ECS tasks from the agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOCKER_FILE = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"
 
 
 def test_docker_says_what_a_container_is_called(machine):
-    """From its own file, whose environment is not decoded."""
+    """A Docker container has the name in its file, without reading its environment."""
     machine.process(groups=machines.DOCKER_V2)
     content = {"Name": "/llama_1", "Config": {"Env": ["KEY=secret"], "Labels": None}}
     machine.file(DOCKER_FILE, content)
@@ -71,7 +71,7 @@ def pod_keys(keys, *names):
     ids=["log links", "containerd", "CRI-O", "Docker"],
 )
 def test_each_file_that_a_runtime_leaves_names_the_pod(machine, form, file, content):
-    """Also where the group has the container alone, for a reader in a pod of its own."""
+    """Each runtime's file names the pod, also if the group shows only the container."""
     machine.process(groups=getattr(machines, form))
     machine.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
     machine.file(file, content)
@@ -79,7 +79,11 @@ def test_each_file_that_a_runtime_leaves_names_the_pod(machine, form, file, cont
 
 
 def test_the_kubelets_log_folders_name_the_pod(machine):
-    """The container too when the pod has only one; else the name may still get better."""
+    """
+    The kubelet's log folders name the pod, and its container if it is the only one.
+
+    Otherwise a later lookup may find the container.
+    """
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     machine.file(f"{LLAMA_LOGS}/server/0.log", "")
     assert ("search/llama-0/server", True) == named(machine)
@@ -105,7 +109,7 @@ def test_the_kubelets_log_folders_name_the_pod(machine):
     ],
 )
 def test_a_name_that_kubernetes_does_not_allow_is_dropped(machine, file, content):
-    """The pod keeps its id as a name, until another source has a better one."""
+    """A name that Kubernetes does not permit is dropped: the pod's ID is the name for now."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     machine.file(file, content)
     assert (f"pod:{POD_ID}", False) == named(machine)
@@ -117,7 +121,7 @@ def test_a_name_that_kubernetes_does_not_allow_is_dropped(machine, file, content
 def test_the_first_ten_thousand_entries_of_a_folder_give_names(
     machine, monkeypatch, before, is_found
 ):
-    """A folder filled with files delays nothing, and the name that stands at an id is right."""
+    """Names are searched among the first 10,000 entries of a folder."""
     names = [*(f"x{number}" for number in range(before)), CONTAINER_LOG.rpartition("/")[2], "y"]
     entries = [SimpleNamespace(name=name) for name in names]
     machine.process(groups=machines.EKS_SYSTEMD_V2)
@@ -142,7 +146,7 @@ TASK_METADATA = {
 
 
 def labels(family="llama", container="server"):
-    """As the agent labels a container."""
+    """Return the ECS agent's labels for a container."""
     prefix = "com.amazonaws.ecs."
     return {
         f"{prefix}task-definition-family": family,
@@ -168,12 +172,12 @@ def labels(family="llama", container="server"):
                 {**TASK_METADATA, "Containers": [{"DockerId": CONTAINER[:12]}]},
             )
         ),
-        # It starts: without a group of its own the task would stay a plain container for ever.
+        # The agent is starting. Otherwise the task would keep a container's name.
         *(("DOCKER_V2", answer, (SHORT_CONTAINER, False)) for answer in (500, 503, "x" * 70_000)),
     ],
 )
 def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expected):
-    """By Docker's id; one that it does not know was started by hand and keeps its own name."""
+    """The ECS agent names its tasks by Docker's ID. An unknown container keeps its own name."""
     machine.urls["ecs_agent_url"] = play({AGENT_PATH: answer}).url
     machine.process(groups=getattr(machines, form))
     assert expected == named(machine)
@@ -196,7 +200,7 @@ def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expecte
     ],
 )
 def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected):
-    """They count when they name the container that the kernel names; else the agent does."""
+    """Task metadata adds the service if it has the container; otherwise the agent's name counts."""
     machine.urls["ecs_agent_url"] = play({AGENT_PATH: {**TASK_METADATA, "Family": "agents"}}).url
     metadata = play({f"/v4/{METADATA_ID}/task": answer})
     machine.urls["ecs_metadata_url"] = metadata.url
@@ -217,7 +221,7 @@ def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected
     ],
 )
 def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
-    """Without it, and where the agent may not ask for tags, the task has its name all the same."""
+    """A task's tag is its team. A task without the tag still has its name."""
     routes = {f"/v4/{METADATA_ID}/task": TASK_METADATA, f"/v4/{METADATA_ID}/taskWithTags": answer}
     machine.urls["ecs_metadata_url"] = play(routes).url
     machine.process(groups=machines.ECS_V2, variables=["A=b", ECS_VARIABLE])
@@ -243,7 +247,7 @@ def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
     ],
 )
 def test_no_other_address_of_an_environment_is_asked(machine, play, address):
-    """A process that writes its environment would choose where this host sends requests."""
+    """Only the metadata address of ECS is requested: processes can set their environment."""
     metadata = play({f"/v4/{METADATA_ID}/task": {**TASK_METADATA, "ServiceName": "search"}})
     machine.urls["ecs_metadata_url"] = metadata.url
     machine.process(groups=machines.ECS_V2, variables=[f"ECS_CONTAINER_METADATA_URI_V4={address}"])
@@ -260,14 +264,14 @@ def test_no_other_address_of_an_environment_is_asked(machine, play, address):
     ],
 )
 def test_the_labels_of_a_task_name_it_while_the_agent_starts(machine, label, expected):
-    """Where both are names that ECS takes; with the agent back the name may get better."""
+    """A task's labels, if they are valid ECS names, name it while the ECS agent starts."""
     machine.process(groups=machines.ECS_V2, variables=[ECS_VARIABLE])
     machine.file(DOCKER_FILE, {"Config": {"Labels": label}})
     assert (expected, False) == named(machine)
 
 
 def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(machine, play, monkeypatch):
-    """One try for all processes of a minute, and another after it."""
+    """An ECS agent without an answer is asked once for all processes of a minute."""
     agent = play({AGENT_PATH: lambda request: request.wfile.write(b"?")})
     machine.urls["ecs_agent_url"] = agent.url
     machine.process(groups=machines.ECS_V2)

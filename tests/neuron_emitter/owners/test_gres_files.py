@@ -1,4 +1,4 @@
-"""The devices behind each index of a resource of Slurm: by gres.conf, or not known."""
+"""The devices behind each index of a Slurm resource, from gres.conf."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TWO_CARDS = "Name=gpu MultipleFiles=/dev/neuron[0-1]\nname=gpu multiplefiles=/de
 
 
 def machine(root, text, devices=16):
-    """A machine with devices and the gres.conf *text*."""
+    """Return a machine with devices and the gres.conf *text*."""
     (root / "dev").mkdir()
     for device in range(devices):
         (root / f"dev/neuron{device}").touch()
@@ -24,7 +24,7 @@ def machine(root, text, devices=16):
 
 @given(st.permutations(range(16)), st.lists(st.integers(1, 5), min_size=4, max_size=4))
 def test_an_index_is_a_position_among_the_files_of_gres_conf(tmp_path_factory, order, lengths):
-    """However they are listed: in any order, in ranges, and not all of them."""
+    """An index is the position among gres.conf's files, in any order and in ranges."""
     lines = []
     listed = []
     for place, length in enumerate(lengths):
@@ -61,14 +61,14 @@ def test_an_index_is_a_position_among_the_files_of_gres_conf(tmp_path_factory, o
     ],
 )  # fmt: skip
 def test_only_a_sure_order_of_files_is_used(tmp_path, text, units):
-    """A resource whose order is not sure has no indexes; one without files is not there."""
+    """A resource without a certain order of files has no indexes; one without files is absent."""
     root = machine(tmp_path, text)
     (root / "etc/slurm/more.conf").write_text("Name=gpu File=/dev/neuron7")
     assert units == read_gres_files(root, "n1.example").devices
 
 
 def test_the_file_is_beside_slurm_conf_or_the_only_one(tmp_path, monkeypatch):
-    """Of two that differ neither is believed; SLURM_CONF decides."""
+    """gres.conf is next to SLURM_CONF or the only one: of two different files, none is read."""
     root = machine(tmp_path, "Name=gpu File=/dev/neuron1")
     other = root / "opt/slurm/etc/gres.conf"
     other.parent.mkdir(parents=True)

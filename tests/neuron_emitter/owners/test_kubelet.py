@@ -1,6 +1,4 @@
-"""
-What the kubelet gave: by its socket, by what another container hands over, and by its checkpoint.
-"""
+"""The kubelet's assignments: from its socket, another container or its checkpoint."""
 
 from __future__ import annotations
 
@@ -65,7 +63,7 @@ def failure(source):
     ("containers", "expected"),
     [
         (
-            [container("c", devices(DEVICE, "3"), devices(OLD_DEVICE, "4"))],  # of before 2.22
+            [container("c", devices(DEVICE, "3"), devices(OLD_DEVICE, "4"))],  # from before 2.22
             [assigned_to("ml/a/c", devices=[3, 4])],
         ),
         (
@@ -89,22 +87,23 @@ def failure(source):
     ],
 )
 def test_each_pod_has_the_assignments_of_its_containers(containers, expected):
-    """Cores, devices and claims; ids of another form are counted, other resources are not."""
+    """A pod has its containers' cores, devices and claims. IDs in another form are counted."""
     assert expected == allocations_of(memoryview(listed(pod("a", *containers), pod("b"))))
 
 
 @given(st.binary(max_size=200))
 def test_an_answer_is_read_or_refused(answer):
-    """Whatever it is: nothing else is raised."""
+    """Any bytes are read, or refused with a ValueError."""
     with suppress(ValueError):
         allocations_of(memoryview(answer))
 
 
 def test_an_answer_that_is_cut_is_refused():
-    """A pod that is left out would be a core that looks free."""
+    """A truncated answer is refused, because a missing pod would make cores look free."""
     whole = listed(TRAINER, TRAINER)
     between = len(listed(TRAINER))
-    for cut in set(range(1, len(whole))) - {between}:  # there the length before it tells
+    # at *between*, the length before the message shows the cut
+    for cut in set(range(1, len(whole))) - {between}:
         with pytest.raises(ValueError, match="the form"):
             allocations_of(memoryview(whole[:cut]))
 
@@ -127,7 +126,7 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
         (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
         (answers(MISNAMED), "as no pod can be called"),
         (answers(bytes(MAX_RESPONSE_BYTES)), "larger than 16 MiB"),
-        # Data of no stream.
+        # Data without a stream.
         (
             lambda channel: channel.recv(1 << 16) and channel.sendall(b"\0\0\1" + bytes(6) + b"x"),
             "has not the form",
@@ -136,7 +135,7 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
     ],
 )
 def test_a_kubelet_that_does_not_answer_is_a_reason_and_a_remedy(machine, kubelet, answer, reason):
-    """Busy, old, lying or leaving; nothing that it says itself is repeated."""
+    """A kubelet that fails has a reason and a remedy, without its own words."""
     kubelet(answer)
     said, remedy = failure(PodResources(machine.places, within_s=60.0))
     assert reason in said
@@ -145,7 +144,7 @@ def test_a_kubelet_that_does_not_answer_is_a_reason_and_a_remedy(machine, kubele
 
 
 def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
-    """Then there is no socket, or no listener, and later a new socket."""
+    """A kubelet that hangs or restarts is asked again, also through a new socket."""
     source = PodResources(machine.places, within_s=0.05)
     hanging = kubelet(None)
     hanging.answer = hanging.hang
@@ -170,7 +169,7 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
         ([EKS_SYSTEMD_V2], [f"{TRAINER_LOGS}/main/0.log"], True),
         ([EKS_CGROUPFS_V1], [f"{TRAINER_LOGS}/main/0.log"], True),
         ([OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log"], False),
-        # A user may name groups of his own as he likes.
+        # A user can name his groups as he likes.
         (
             [
                 EKS_SYSTEMD_V2.replace("kubepods.slice", "user@1000.service/kubepods.slice", 1),
@@ -179,14 +178,14 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
             [f"{TRAINER_LOGS}/main/0.log"],
             False,
         ),
-        # It pulls its image: no container began. Of two of the same name one waits.
+        # The pod pulls its image: no container has started. One of two with this name waits.
         ([OF_OTHER_POD], [f"{TRAINER_LOGS}/"], True),
         (
             [OF_OTHER_POD],
             [f"{TRAINER_LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"],
             True,
         ),
-        # Its id is not known; control groups of pods, or all processes, cannot be seen.
+        # Its ID is unknown, or control groups or processes are not visible.
         ([OF_OTHER_POD], [], True),
         ([BARE], [f"{TRAINER_LOGS}/main/0.log"], True),
         (None, [f"{TRAINER_LOGS}/main/0.log"], True),
@@ -195,7 +194,11 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
 def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
     machine, processes, logs, expected
 ):
-    """Until Kubernetes 1.34 finished pods are listed, too; with hidden processes none has ended."""
+    """
+    A listed pod without a process has ended, unless it waits to start.
+
+    Kubernetes before 1.34 lists finished pods. With hidden processes, no pod counts as ended.
+    """
     for pid, groups in enumerate(processes or [OF_OTHER_POD], 42):
         machine.process(pid, groups=groups)
     if processes is None:
@@ -222,7 +225,11 @@ def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
 def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
     machine, monkeypatch, file, variables, expected
 ):
-    """Also from a pod that has none of them: then reservations are unknown, not none."""
+    """
+    A kubelet is recognized by its folders, or in a pod by its variables.
+
+    A pod without the folders has unknown reservations.
+    """
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     if file:
@@ -234,7 +241,7 @@ def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
 
 
 def test_another_container_hands_over_the_assignments(machine, kubelet):
-    """The answer while it is fresh, by the time in the file; or why there is none."""
+    """Another container hands over the assignments, which count for 30 s by the file's time."""
 
     def handed_over(now_s=1000):
         return HandedOver(machine.places, clock=lambda: now_s)
@@ -262,7 +269,7 @@ def test_another_container_hands_over_the_assignments(machine, kubelet):
 
 
 def test_the_container_ends_when_it_is_asked_to():
-    """As the first process of its namespace, too, which signals end only where it says so."""
+    """The container ends on a signal, also as the first process of its namespace."""
     script = (
         "import os, signal; from neuron_emitter.owners import __main__ as it; "
         "it.hand_over = lambda *_: os.kill(os.getpid(), signal.SIGTERM); it.main()"
@@ -281,7 +288,7 @@ def test_the_container_ends_when_it_is_asked_to():
 
 
 def entry(resource, ids, *, uid=POD_ID, container="main", files=()):
-    """An entry of the device manager; *files* are those that the plugin gave."""
+    """Return an entry of the device manager; *files* are the plugin's answer."""
     parts = [
         (3, message((1, f"/dev/neuron{n}"), (2, file), (3, "rw"))) for n, file in enumerate(files)
     ]
@@ -297,14 +304,14 @@ def entry(resource, ids, *, uid=POD_ID, container="main", files=()):
 
 
 def claims(member, *names):
-    """The claims of one pod, in a list called *member*."""
+    """Return the claims of one pod, in a list called *member*."""
     driver = {"Devices": [{"PoolName": "p", "DeviceName": name} for name in names]}
     claim = {"ClaimName": "c", "PodUIDs": {POD_ID: {}}, "DriverState": {PLUGIN: driver}}
     return {"Data": json.dumps({"kind": "DRACheckpoint", member: [claim]}), "Checksum": 1}
 
 
 def checkpoint(machine, *entries, claimed=None):
-    """The source on a machine with these files."""
+    """Return the checkpoint source of a machine with these files."""
     data = {"PodDeviceEntries": list(entries) or None, "RegisteredDevices": {CORE: ["0", "1"]}}
     machine.file(PLUGINS_FILE, {"Data": data, "Checksum": 1})
     if claimed is not None:
@@ -340,7 +347,7 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
             None,
             to_trainer([0, 1], name="ml/trainer-0"),
         ),
-        ([entry(CORE, ["0"], uid=OTHER_POD)], None, []),  # deleted, and not yet written again
+        ([entry(CORE, ["0"], uid=OTHER_POD)], None, []),  # deleted, and not yet rewritten
         *(
             (
                 [],
@@ -352,13 +359,13 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
     ],
 )
 def test_the_checkpoint_tells_of_pods_that_are_here(machine, entries, claimed, expected):
-    """The plugin's own answer decides which devices they are; cores it numbers from 0."""
+    """The checkpoint has present pods' assignments: devices by the plugin's files, cores by ID."""
     machine.file(f"{TRAINER_LOGS}/main/0.log", "")
     assert expected == checkpoint(machine, *entries, claimed=claimed).read_allocations()
 
 
 def test_a_checkpoint_that_cannot_be_read_is_a_reason_and_a_remedy(machine):
-    """Not there, of another form, or without a folder that says which pods are still here."""
+    """An unreadable checkpoint, or no folder of pods, has a reason and a remedy."""
     source = KubeletCheckpoint(machine.places)
     assert "there is no " in failure(source)[0]
     for content in ("", "{}", '{"Data": 7}', '{"Data": {"PodDeviceEntries": [{}]}}'):

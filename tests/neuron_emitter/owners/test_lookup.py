@@ -1,4 +1,4 @@
-"""Owners of pids: found in the background, kept as long as it is the same process."""
+"""The background lookup of PIDs' owners, kept as long as the process lives."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 @pytest.fixture
 def owners(machine, clock):
-    """A lookup whose thread is the test."""
+    """Return a lookup without a thread."""
     return OwnerLookup(machine.places, clock=clock, is_background=False)
 
 
 def known_name(owners, pid=42):
-    """The name known by now."""
+    """Return the name that is known now."""
     owner = owners.owner_of(pid)
     return owner and owner.name
 
 
 def look_up(owners, pid=42):
-    """The name of a pid that a report has now."""
+    """Return the name of a PID after a report and a lookup."""
     owners.note_pids([pid])
     owners.look_up_pending()
     return known_name(owners, pid)
@@ -49,7 +49,7 @@ def look_up(owners, pid=42):
 
 @pytest.mark.parametrize(("is_reported", "expected"), [(True, "process:second ada"), (False, None)])
 def test_a_pid_with_another_start_is_another_process(machine, owners, clock, is_reported, expected):
-    """It has the first one's name never, and a name of its own only when a report names it."""
+    """A PID with another start time is another process, which has a name only after a report."""
     machine.process(command="first", ticks=1000)
     assert "process:first ada" == look_up(owners)
     clock.now_s += 30
@@ -71,7 +71,7 @@ def test_a_pid_with_another_start_is_another_process(machine, owners, clock, is_
     ],
 )
 def test_a_process_has_its_start_and_its_command_name(machine, owners, statistics, expected):
-    """The minute of its start is that of the boot and its ticks; the command has no arguments."""
+    """A process has its start minute, from boot time and ticks, and its command name."""
     if statistics is not None:
         machine.file("proc/stat", statistics)
     machine.process(command="VLLM::EngineCor", ticks=61 * TICKS_A_SECOND)
@@ -82,7 +82,7 @@ def test_a_process_has_its_start_and_its_command_name(machine, owners, statistic
 
 
 def test_the_start_of_a_process_does_not_move_with_the_clock(machine, owners, clock):
-    """The time of the boot moves when the clock is corrected; the minute stays as it was."""
+    """The start minute does not change if the clock, and so the boot time, is corrected."""
     machine.file("proc/stat", "btime 1795313400\n")
     machine.process(groups=machines.EKS_SYSTEMD_V2, ticks=0)
     look_up(owners)
@@ -97,7 +97,7 @@ def test_the_start_of_a_process_does_not_move_with_the_clock(machine, owners, cl
     ("after_s", "expected"), [(START_SLACK_S, "process:python3 ada"), (START_SLACK_S + 0.01, None)]
 )
 def test_a_process_younger_than_the_report_has_no_name(machine, owners, clock, after_s, expected):
-    """The runtime ended before the lookup, and another process has its pid."""
+    """A process that started after the report has no name: the reported one has ended."""
     owners.note_pids([42])
     machine.process(ticks=round((clock.now_s + after_s) * TICKS_A_SECOND))
     owners.look_up_pending()
@@ -105,7 +105,7 @@ def test_a_process_younger_than_the_report_has_no_name(machine, owners, clock, a
 
 
 def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
-    """After a while, so that pids do not add up for ever; soon when it was never found."""
+    """A process that no report names is forgotten after a while, and soon if it was not found."""
     machine.process()
     look_up(owners)
     look_up(owners, 4001)
@@ -123,7 +123,7 @@ def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
 
 
 def test_the_processes_are_bounded(owners, caplog):
-    """A report of a million pids costs what there are cores, logged once; other numbers nothing."""
+    """The number of looked-up processes is bounded, and the limit is logged once."""
     owners.note_pids([None, 0, -1, MAX_PID + 1, 1 << 80])
     assert not owners._seen
     owners.note_pids(range(1, 3 * MAX_PROCESSES))
@@ -150,7 +150,7 @@ def test_the_processes_are_bounded(owners, caplog):
 def test_a_failed_read_is_logged_once(
     machine, owners, caplog, monkeypatch, *, method, error, names, message
 ):
-    """It costs the names that need it and not the thread; nothing that was read is logged."""
+    """A failed read costs only names that need it, and is logged once, without its content."""
     machine.process(7)
     machine.process(8, groups=machines.EKS_SYSTEMD_V2)
     monkeypatch.setattr(ProcessReader, method, Mock(side_effect=error))
@@ -162,7 +162,11 @@ def test_a_failed_read_is_logged_once(
 
 
 def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(machine, owners, clock):
-    """Not a second sooner; not while nothing can be listed; and no longer once it is back."""
+    """
+    A process is gone after its pod was missing for ten minutes in a readable list.
+
+    It is no longer gone if the pod is back.
+    """
     logs = f"var/log/pods/search_llama-0_{POD_ID}/server/0.log"
     other = "var/log/pods/kube-system_aws-node-x_00000000-0000-0000-0000-000000000001/a/0.log"
     machine.process(groups=machines.EKS_SYSTEMD_V2)
@@ -194,7 +198,7 @@ def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(machine, own
 
 
 def test_a_service_that_hangs_delays_no_report(machine, play):
-    """Pids are noted and asked for while the thread waits for an answer that does not come."""
+    """Reports are not delayed while the thread waits for a service that hangs."""
     agent = play()
     agent.routes[f"/v1/tasks?dockerid={CONTAINER}"] = agent.never
     machine.urls["ecs_agent_url"] = agent.url
@@ -211,7 +215,7 @@ def test_a_service_that_hangs_delays_no_report(machine, play):
 
 
 def test_the_thread_finds_a_real_process_and_its_end(monkeypatch):
-    """On the /proc of this machine, until it is closed."""
+    """The thread finds a real process and its end in this machine's /proc."""
     monkeypatch.setattr(lookup, "AGAIN_S", 0.05)
     child = subprocess.Popen(["sleep", "60"])
     owners = OwnerLookup(Places())

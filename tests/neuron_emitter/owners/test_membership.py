@@ -1,4 +1,4 @@
-"""What a process belongs to by its control groups, and whether that pod or job is still here."""
+"""A process's pod, task, job or unit by its control groups, and whether it is present."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VOLUMES = f"var/lib/kubelet/pods/{POD_ID}/etc-hosts"
 
 
 def parse_groups(text):
-    """The membership by the text of a cgroup file."""
+    """Return the membership for the text of a cgroup file."""
     lines = [line.partition(":")[2].partition(":") for line in text.splitlines()]
     return membership((controllers, path) for controllers, _, path in lines)
 
@@ -59,7 +59,7 @@ def parse_groups(text):
     ],
 )  # fmt: skip
 def test_every_runtime_is_known_by_its_groups(form, expected):
-    """Control groups of version 1 and 2, as each runtime makes them."""
+    """Each runtime is recognized by its control groups, in version 1 and 2."""
     assert expected == parse_groups(getattr(machines, form))
 
 
@@ -80,7 +80,7 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
     ],
 )
 def test_the_innermost_group_counts(path, expected):
-    """The innermost container; a job in a container, as where slurmd itself is a pod."""
+    """The innermost container counts, and a job inside a container, as with slurmd in a pod."""
     assert expected == parse_groups(machines.v2(path))
 
 
@@ -100,7 +100,7 @@ def test_the_innermost_group_counts(path, expected):
     ],
 )  # fmt: skip
 def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
-    """Ids of a wrong length, bad numbers, escapes, and units that run other people's programs."""
+    """A path that only resembles a known form, such as an ID of another length, says nothing."""
     assert NO_MEMBERSHIP == membership([("", path)])
 
 
@@ -113,7 +113,7 @@ def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
     ],
 )
 def test_the_most_specific_hierarchy_counts(groups, expected):
-    """In any order: not every controller has a group for everything."""
+    """The most specific hierarchy counts, in any order, because not all have a group."""
     assert expected == membership(groups.items()) == membership(reversed(groups.items()))
 
 
@@ -127,7 +127,7 @@ def test_the_most_specific_hierarchy_counts(groups, expected):
     ],
 )
 def test_a_user_cannot_pass_for_another_by_naming_groups(below):
-    """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
+    """Groups below a user's systemd are not pods, tasks or jobs, because users can name them."""
     found = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
     assert found.job is None
     assert found.pod is None
@@ -154,7 +154,11 @@ def test_a_user_cannot_pass_for_another_by_naming_groups(below):
 def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
     machine, files, owner, missing
 ):
-    """Where none is listed nothing is known; groups by SLUID do not say which numbers are here."""
+    """
+    A pod or job is missing only if others are listed and it is not.
+
+    A group by SLUID does not show a job's number.
+    """
     for file in files:
         machine.file(file, "")
     found = Presence(machine.root).is_missing(**{"job": None, "pod": None, **owner})
@@ -163,7 +167,7 @@ def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
 
 @pytest.mark.parametrize("owner", [{"job": None, "pod": POD_ID}, {"job": "4711", "pod": None}])
 def test_in_a_folder_that_cannot_be_listed_whole_nothing_is_missing(machine, owner, monkeypatch):
-    """Because another user may not read it, or it has more entries than are looked at."""
+    """If a folder cannot be listed whole, nothing is missing."""
     machine.file(OTHER_LOGS, "")
     machine.file(f"{SCOPE}/job_7/x", "")
     assert Presence(machine.root).is_missing(**owner)

@@ -1,4 +1,4 @@
-"""What the owner of a process is called, without a service to ask; users; and hostile text."""
+"""Names of owners without asking a service, names of users, and hostile texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.neuron_emitter.owners.fake_machine import (
         ("USER_UNIT", None, "unit:notebook ada"), ("SESSION", None, "process:python3 ada"),
         ("DOCKER_V2", None, SHORT_CONTAINER), ("ECS_V1", None, SHORT_CONTAINER), ("STATIC_V2", None,
          f"pod:{STATIC_POD}"), ("EKS_SYSTEMD_V2", None, f"pod:{POD_ID}"),
-        # An environment is the process's own; the groups are the kernel's.
+        # The process can set its environment; the kernel sets groups.
         ("DOCKER_V2", ["SLURM_JOB_ID=4711"], SHORT_CONTAINER),
         ("SLURM_WITHOUT_GROUPS", ["A=b", "SLURM_JOB_ID=4711"], "slurm:4711 ada"),
         *(("SLURM_WITHOUT_GROUPS", [f"SLURM_JOB_ID={value}"], "process:python3 ada")
@@ -42,13 +42,13 @@ from tests.neuron_emitter.owners.fake_machine import (
     ],
 )  # fmt: skip
 def test_the_groups_alone_give_a_name(machine, form, variables, expected):
-    """The kernel knows enough for a name; the environment counts only if no group has a job."""
+    """Control groups give a name. The environment counts only if no group has a job."""
     machine.process(groups=getattr(machines, form), variables=variables)
     assert expected == name_of(machine)
 
 
 def test_a_users_own_container_has_no_name_of_another(machine):
-    """Its user can give it the id of a pod's or a task's container, which is no secret."""
+    """A container of a user has its own name, although the user can give it a pod's ID."""
     machine.process(groups=machines.ROOTLESS)
     machine.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
     machine.file(f"var/lib/docker/containers/{CONTAINER}/config.v2.json", {"Name": "/llama"})
@@ -74,7 +74,7 @@ def test_a_users_own_container_has_no_name_of_another(machine):
     ],
 )
 def test_the_team_is_what_the_scheduler_knows(machine, groups, variables, owner):
-    """The account of a job and the namespace of a pod, printable; no other owner has a team."""
+    """A job's team is its account, a pod's team its namespace. Other owners have no team."""
     machine.file(LLAMA_LOG, "")
     machine.process(groups=getattr(machines, groups), variables=variables)
     assert owner == owner_of(machine)
@@ -89,7 +89,7 @@ def test_the_team_is_what_the_scheduler_knows(machine, groups, variables, owner)
     ],
 )  # fmt: skip
 def test_a_user_has_the_name_in_the_machines_passwd(machine, passwd, expected):
-    """The one beside its /proc; without an entry the number is shown."""
+    """A user has the name in the machine's passwd, or the user ID without an entry."""
     machine.file("etc/passwd", passwd)
     machine.process(command="x")
     assert expected == name_of(machine)
@@ -110,7 +110,7 @@ def test_a_user_has_the_name_in_the_machines_passwd(machine, passwd, expected):
     user_id=st.integers(0, 1 << 33),
 )
 def test_every_name_can_be_written(machine, groups, command, variables, user_id):
-    """Whatever a process is called and belongs to: printable, not empty, and bounded."""
+    """Any owner's name is printable, not empty and bounded."""
     machine.process(groups=groups, command=command, variables=variables, user_id=user_id)
     name = name_of(machine)
     assert name.isprintable()
@@ -131,6 +131,6 @@ UNUSED_ID = 3_999_999_999
     ],
 )  # fmt: skip
 def test_a_container_knows_other_users(monkeypatch, is_contained, user_id, expected):
-    """There the same number is another user, except root; the machine itself is asked."""
+    """A user ID in a container has no name, except 0. On the machine, its users are read."""
     monkeypatch.setattr(naming, "is_container", lambda _root: is_contained)
     assert expected == user_name(user_id, Places())

@@ -1,4 +1,4 @@
-"""The pod-resources client against gRPC's own server, which nobody here wrote."""
+"""The pod-resources client against gRPC's own server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRAINER_ANSWER = Allocation("ml/trainer-0/main", "ml", cores=frozenset({0, 1}))
 
 @contextmanager
 def serving(machine, mode, answer=MANY_PODS):
-    """Serve *answer* on the kubelet's socket of *machine* in one mode of the server."""
+    """Serve *answer* on the machine's kubelet socket, in a mode of the server."""
     socket = machine.root / "var/lib/kubelet/pod-resources/kubelet.sock"
     socket.parent.mkdir(parents=True)
     file = machine.root / "answer"
@@ -41,7 +41,7 @@ def serving(machine, mode, answer=MANY_PODS):
 
 @pytest.mark.parametrize("mode", ["OK", "stopping"])
 def test_an_answer_of_many_frames_is_read(machine, mode):
-    """The emitter reads pods of kubelets before 1.20 and of today, also as the server stops."""
+    """An answer of many frames is read, in old and new forms, also from a server that stops."""
     with serving(machine, mode):
         source = PodResources(machine.places, within_s=60.0)
         assert [TRAINER_ANSWER] == source.read_allocations()
@@ -57,14 +57,14 @@ def test_an_answer_of_many_frames_is_read(machine, mode):
     ],
 )
 def test_a_refusal_is_a_reason(machine, mode, reason):
-    """A status without an answer, or an answer that is compressed, says what it is."""
+    """A status without an answer, and a compressed answer, are reasons."""
     with serving(machine, mode), pytest.raises(UnknownAssignmentsError, match=reason) as raised:
         PodResources(machine.places, within_s=60.0).read_allocations()
     assert "`" not in str(raised.value)
 
 
 def test_a_server_that_does_not_answer_is_left_in_time(machine):
-    """The deadline of the emitter ends the call."""
+    """The call ends at the emitter's deadline if the server does not answer."""
     with (
         serving(machine, "silent"),
         pytest.raises(UnknownAssignmentsError, match="no whole answer in time"),

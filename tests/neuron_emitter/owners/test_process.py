@@ -1,4 +1,4 @@
-"""One process of `/proc`: the real one, and files that no kernel would write."""
+"""One process in `/proc`: a real one, and files that no kernel would write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROC = Path("/proc")
 
 @pytest.fixture
 def child():
-    """A real process with an environment of its own; it waits until the test is over."""
+    """Yield a real process with its own environment, until the test ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", "print(flush=True); input()"],
         stdin=subprocess.PIPE,
@@ -37,7 +37,7 @@ def child():
 
 @pytest.mark.parametrize("reads", range(4))
 def test_a_process_may_end_between_any_two_reads(child, reads):
-    """Really killed and reaped after so many reads: the next one says that it has gone."""
+    """After a process is killed and reaped, the next read raises ProcessGoneError."""
     with open_process(PROC, child.pid) as process:
         steps: list[Any] = [process.command_and_start, process.control_groups, process.user_id]
         steps.append(lambda: process.variables("A"))
@@ -52,7 +52,7 @@ def test_a_process_may_end_between_any_two_reads(child, reads):
 
 @pytest.mark.parametrize("name", ["a) S 1", "(", ")", "", " ", "a\nb", ") R 0 (", "\u00e9\u00e9"])
 def test_a_command_name_may_hold_brackets(machine, name):
-    """A process may call itself anything: the start behind the name is still found."""
+    """A command name can contain any characters; the start time after it is found."""
     machine.process(command=name, ticks=12_345)
     with open_process(machine.proc, 42) as process:
         assert (name, 12_345 / os.sysconf("SC_CLK_TCK")) == process.command_and_start()
@@ -79,7 +79,11 @@ MEBIBYTE = b"a" * (1 << 20)
     ],
 )  # fmt: skip
 def test_a_file_of_any_content_is_read_within_bounds(machine, file, content, expected):
-    """What a bound cuts in two is left out; a stat of another form is that of no process."""
+    """
+    A file with any content is read within its limit. A cut value is dropped.
+
+    A stat file in another form means that the process is gone.
+    """
     machine.process()
     machine.file(f"proc/42/{file}", content)
     with open_process(machine.proc, 42) as process:

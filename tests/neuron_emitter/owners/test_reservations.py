@@ -1,4 +1,4 @@
-"""What was assigned, by the sources of all schedulers, and what is logged while it is unknown."""
+"""Assignments from the sources of all schedulers, and log lines while they are unknown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNKNOWN_ASSIGNMENTS = Assignments("unknown")
 
 
 class ReservationSource:
-    """A source that has allocations, fails, or hangs."""
+    """A source that has allocations, fails or hangs."""
 
     def __init__(self, name, *allocations):
         self.name = name
@@ -50,14 +50,18 @@ class ReservationSource:
 
 
 def reservations(clock, *sources, is_here=True):
-    """One scheduler with *sources*, read once."""
+    """Return the reservations of one scheduler with *sources*, read once."""
     found = Reservations([Scheduler(lambda: is_here, sources)], clock=clock, is_background=False)
     found.read_schedulers()
     return found
 
 
 def test_the_first_source_that_answers_counts(clock):
-    """The next ones are not asked; an empty list is an answer, too, and no scheduler is none."""
+    """
+    The first source that answers counts, even with an empty list; later ones are not asked.
+
+    Without a scheduler, the status is none.
+    """
     first = ReservationSource("first")
     second = ReservationSource("second", POD_A)
     assert Assignments("none") == reservations(clock, first, is_here=False).current_assignments()
@@ -74,7 +78,11 @@ def test_the_first_source_that_answers_counts(clock):
 
 
 def test_every_scheduler_must_answer(clock):
-    """Beside one that is unknown or partly known, no core is known to be free. The rest counts."""
+    """
+    If one scheduler is unknown or partly known, no core counts as free.
+
+    The known allocations count.
+    """
     pods = ReservationSource("kubelet", POD_A)
     jobs = ReservationSource("slurm", JOB_ALLOCATION)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
@@ -95,7 +103,7 @@ def test_every_scheduler_must_answer(clock):
 
 
 def test_the_last_answer_counts_for_two_minutes(clock):
-    """Before a source that is asked next: a scheduler that restarts changes nothing."""
+    """The last answer counts for two minutes, before the answer of another source."""
     first = ReservationSource("first", POD_A)
     second = ReservationSource("second")
     found = reservations(clock, first, second)
@@ -111,7 +119,7 @@ def test_the_last_answer_counts_for_two_minutes(clock):
 
 
 def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
-    """With what to do; each reason by itself, and that it has cleared."""
+    """A failure is logged once with its remedy, each reason separately, and so is its end."""
     caplog.set_level(logging.INFO)
     source = ReservationSource("the socket")
     found = reservations(clock, source)
@@ -124,7 +132,7 @@ def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
 
 
 def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
-    """Only the kind of the error is logged: its text may hold what was read."""
+    """An unexpected error makes reservations unknown. Only its type is logged, not its text."""
     source = ReservationSource("broken")
     source.answer = KeyError("a secret")
     assert UNKNOWN_ASSIGNMENTS == reservations(clock, source).current_assignments()
@@ -133,7 +141,7 @@ def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
 
 
 def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
-    """Names are other people's: as long as a line takes. Ids of another form are counted."""
+    """Names are printable and bounded. Dropped IDs are counted and logged once."""
     long = POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99, odd_ids=2)
     found = reservations(
         clock, ReservationSource("the socket", long, JOB_ALLOCATION._replace(odd_ids=1))
@@ -147,7 +155,7 @@ def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
 
 
 def test_a_source_that_hangs_delays_no_line(caplog):
-    """What is known is returned; in the background one failure alone is not logged."""
+    """A source that hangs delays no line, and a single failure in the background is not logged."""
     source = ReservationSource("hanging", POD_A)
     source.is_released.clear()
     found = Reservations([Scheduler(lambda: True, [source])])
@@ -171,7 +179,7 @@ def test_a_source_that_hangs_delays_no_line(caplog):
 
 
 def test_sources_are_asked_in_their_order(machine):
-    """Of the kubelet what a container hands over where one does, the socket, the checkpoint."""
+    """The kubelet's sources are, in order: a container that hands over, socket, checkpoint."""
 
     def names():
         return [
@@ -197,7 +205,7 @@ def has_status(found, status):
 def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
     machine, attribution, expected
 ):
-    """If there is one, reservations are unknown, not none."""
+    """Without attribution, reservations are none without a scheduler, otherwise unknown."""
     for status in ("none", expected):
         found = reservations_reader_of(attribution, "monitor", machine.proc)
         wait_until(partial(has_status, found, status))
@@ -209,7 +217,7 @@ def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
 
 
 def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
-    """No socket that was saved with them, and nothing of the machine that replays."""
+    """A saved machine's files are read, but no saved socket and nothing of this machine."""
     kubelet(answers(listed(TRAINER)))
     machine.file(f"var/log/pods/ml_trainer-0_{POD_ID}/main/0.log", "")
     checkpoint(machine, entry(CORE, ["0", "1"]))

@@ -1,4 +1,4 @@
-"""What Slurm assigned: by its own command, by what is exclusive, or unknown."""
+"""Slurm's assignments: from scontrol, or from jobs with every CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
 SCONTROL_PATH = "opt/slurm/bin/scontrol"
 SLUID_JOB = f"sluid={MACHINE_SLUID}"
 
-# Lines in the order of Slurm 22.05.8 and 26.11.0; some between them are left out.
+# The order of lines in Slurm 22.05.8 and 26.11.0; some lines are left out.
 JOB_TEXT = """JobId={job} JobName={name}
 {sluid}   UserId={user} GroupId=ada(1000) MCS_label=N/A
    Priority=4294901734 Nice=0 Account=physics QOS=(null)
@@ -50,7 +50,7 @@ NEW_FORM = {
     "tres": "ReqTRES=cpu=1,node=1,billing=1\n   AllocTRES=cpu=1,node=1,billing=1",
     "submit": "   SubmitLine=sbatch -A physics --wrap sleep 300\n",
 }
-# Three lines as they stand above the state of a job.
+# Three lines as they are above a job's state.
 FORGED_LINES = """x
    UserId=eve(1000) GroupId=eve(6) MCS_label=N/A
    Priority=1 Nice=0 Account=evil QOS=y
@@ -58,14 +58,14 @@ FORGED_LINES = """x
 
 
 def record(*entries, version=OLD_FORM, **members):
-    """An answer about a job with *entries*, nodes and the assignments there."""
+    """Return scontrol's answer about a job with *entries*: nodes and their assignments."""
     lines = "".join(NODE_DETAIL.format(nodes=nodes, gres=gres) for nodes, gres in entries)
     usual = {"job": "4711", "name": "train", "comment": "", "state": "RUNNING"}
     return JOB_TEXT.format(**version, **{**usual, "user": "ada(1000)", **members}, nodes=lines)
 
 
 class Slurmctld:
-    """slurmctld as scontrol shows it; a job that is not in `jobs` or hidden has no answer."""
+    """slurmctld as scontrol shows it; a job outside `jobs` has no answer."""
 
     def __init__(self):
         self.jobs = {}
@@ -73,7 +73,7 @@ class Slurmctld:
         self.asked = []
 
     def ask(self, _places, *words):
-        """What scontrol prints; `UnknownAssignmentsError` as for its exit code 1."""
+        """Return scontrol's output, or raise `UnknownAssignmentsError` for its exit code 1."""
         self.asked.append(" ".join(words))
         if words == ("show", "config"):
             return f"PluginDir               = /x\nPrivateData             = {self.private}\n"
@@ -93,7 +93,7 @@ class Slurmctld:
 
 @pytest.fixture
 def slurmctld(monkeypatch):
-    """slurmctld without jobs, for an emitter whose user has no jobs and no rights."""
+    """Return a slurmctld without jobs, for an emitter whose user has neither jobs nor rights."""
     found = Slurmctld()
     monkeypatch.setattr(scontrol, "_ask", found.ask)
     monkeypatch.setattr(os, "geteuid", lambda: 991)
@@ -124,7 +124,7 @@ def gres_of(name, *indexes, count=0):
         ([("t1", ""), ("n-[st]-09", "gpu:1(IDX:0)"), ("n-st-[001-009]", "")], {}, []),
         ([("t1.local", ""), ("n-st-09.local", "gpu:1(IDX:3)")], {}, [gres_of("gpu", 3)]),
         ([("a", "gpu:1(IDX:1)")], {"state": "TIMEOUT"}, None),
-        # A user's line breaks hide and change nothing.
+        # Line breaks in a user's text hide and change nothing.
         (
             [("a", "gpu:1(IDX:1)")],
             {"comment": f"x\n   JOB_GRES=\n{NODE_DETAIL}   MinCPUsNode=1"},
@@ -141,7 +141,7 @@ def gres_of(name, *indexes, count=0):
             [gres_of("gpu", 1)],
         ),
         ([("a", "")], {"name": "x\nJobId=4711 y"}, []),
-        # What may be the lines of a user, or is not of this job or node.
+        # Lines that a user may have written, or of another job or node.
         *(
             ([("a", "")], members, "unknown")
             for members in (
@@ -156,7 +156,7 @@ def gres_of(name, *indexes, count=0):
     ],
 )
 def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gres):
-    """Each member at its place, and the entry of this node alone; all of its resources."""
+    """A job's record has each member from its place, and the resources of this node only."""
     text = record(*entries, version=version, **members)
     if gres == "unknown":
         with pytest.raises(UnknownAssignmentsError):
@@ -168,7 +168,7 @@ def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gr
 
 
 def test_one_of_several_jobs_is_read_by_its_number_or_sluid():
-    """An array's number shows all of its jobs; another job has another user's text."""
+    """The job is found by number or SLUID among several jobs in an answer."""
     first = record(("a", ""), job="7 ArrayJobId=7 ArrayTaskId=2", version=OLD_FORM)
     both = f"{first}\n{record(('a', 'gpu:1(IDX:1)'), job='4711 ArrayJobId=7', version=NEW_FORM)}"
     for job in ("4711", SLUID_JOB):
@@ -182,7 +182,7 @@ def test_one_of_several_jobs_is_read_by_its_number_or_sluid():
 
 @pytest.fixture
 def node(machine):
-    """A node of 4 devices and 8 CPUs on which slurmd runs."""
+    """Return a node with 4 devices and 8 CPUs that runs slurmd."""
     machine.file(f"{SCOPE}/system/x", "")
     for device in range(4):
         machine.file(f"dev/neuron{device}", "")
@@ -193,30 +193,30 @@ def node(machine):
 
 
 def start(node, job, *, cpus="0-3", pids="9\n"):
-    """The control group of a job."""
+    """Create the control group of a job."""
     group = job if job.startswith("s") else f"job_{job}"
     node.file(f"{SCOPE}/{group}/cpuset.cpus", cpus)
     node.file(f"{SCOPE}/{group}/step_0/user/cgroup.procs", pids)
 
 
 def end(node, job):
-    """The control group goes."""
+    """Remove the control group of a job."""
     shutil.rmtree(node.root / SCOPE / f"job_{job}")
 
 
 def install(node, script="exit 0"):
-    """A scontrol that runs *script*."""
+    """Install a scontrol that runs *script*."""
     node.file(SCONTROL_PATH, f"#!/bin/sh\n{script}\n")
     (node.root / SCONTROL_PATH).chmod(0o755)
 
 
 def assigned_to(node):
-    """The allocations of a first reading."""
+    """Return the allocations of a first read."""
     return list(SlurmJobs(node.places).read_allocations())
 
 
 def gave(job, *, cores=(), devices=(), exact=False, odd=0):
-    """What a job of ada's has."""
+    """Return the allocation of a job of ada."""
     return Allocation(
         f"slurm:{job} ada",
         "physics",
@@ -249,7 +249,7 @@ DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for dev
             None,
             [gave("9", cores=(0, 1)), gave("10", cores=(2,))],
         ),
-        # Without a sure order of files only the number counts.
+        # Without a certain order of files, only the number counts.
         ({"4711": ("0-3", "neuroncore:3(IDX:1-3)")}, None, [gave("4711", cores=(0, 1, 2))]),
         ({"4711": ("0-3", "gpu:2(IDX:2-3)")}, "", [gave("4711", devices=(0, 1))]),
         (
@@ -257,7 +257,7 @@ DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for dev
             DEVICE_BY_DEVICE,
             [gave("4711", devices=(1, 2))],
         ),
-        # A device that is listed twice is listed once for each of its cores.
+        # A device that gres.conf lists twice has an entry for each of its cores.
         (
             {"4711": ("0-3", "neuroncore:2(IDX:1,4)")},
             DEVICE_BY_DEVICE * 2,
@@ -266,7 +266,11 @@ DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for dev
     ],
 )
 def test_each_job_has_its_assignment(node, slurmctld, jobs, gres_conf, allocations):
-    """By GRES, else all to one job with every CPU; else it is read, and nobody has anything."""
+    """
+    A job has its GRES; a job with every CPU and no GRES has all devices.
+
+    Otherwise it has none, and reservations are known.
+    """
     if gres_conf is not None:
         node.file("etc/slurm/gres.conf", gres_conf)
     for job, (cpus, gres) in jobs.items():
@@ -288,7 +292,7 @@ ANY_GRES = st.builds(
     st.lists(st.lists(ANY_GRES, max_size=3), max_size=4), st.sampled_from(["", DEVICE_BY_DEVICE])
 )
 def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, jobs, gres_conf):
-    """For any answer of slurmctld."""
+    """For any answers, no two jobs share a device or core, and all exist on the machine."""
     root = tmp_path_factory.mktemp("node", numbered=True)
     for folder in ("dev", "etc/slurm", f"{SCOPE}/system"):
         (root / folder).mkdir(parents=True)
@@ -309,14 +313,14 @@ def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, 
 
 
 class Minutes:
-    """Readings of a node at chosen seconds."""
+    """Reads of a node at chosen seconds."""
 
     def __init__(self, node):
         self.now_s = 0.0
         self._jobs = SlurmJobs(node.places, clock=lambda: self.now_s, jitter=lambda: 0.5)
 
     def read_at(self, second):
-        """The allocations by job that are known, and why others are not."""
+        """Return the known allocations by job, and the reason for unknown ones."""
         self.now_s = second
         try:
             known = self._jobs.read_allocations()
@@ -328,7 +332,11 @@ class Minutes:
 
 
 def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, slurmctld):
-    """At once at the start, then within a minute, ten minutes apart; later without devices."""
+    """
+    slurmctld is asked once with devices for a new job, within a minute.
+
+    Later it is asked without devices, at most every ten minutes.
+    """
     minutes = Minutes(node)
     start(node, "1")
     slurmctld.jobs.update({job: record(("trn1", ""), job=job) for job in "123"})
@@ -366,7 +374,11 @@ JOB_ANSWERS = st.sampled_from(
 def test_what_is_known_of_a_job_does_not_depend_on_the_others(
     tmp_path_factory, answers, first, has_process
 ):
-    """For any answers about a dead job, and with a new job of 55 s in each of 27 minutes."""
+    """
+    A job's assignment does not depend on answers about other jobs.
+
+    Each of 27 minutes has a new job of 55 s and any answer about a dead job.
+    """
     root = tmp_path_factory.mktemp("host", numbered=True)
     node = FakeMachine(root, "")
     for device in range(4):
@@ -386,7 +398,7 @@ def test_what_is_known_of_a_job_does_not_depend_on_the_others(
             slurmctld.jobs["5"] = answer
             for second in (0, 30):
                 known, reason = minutes.read_at(60 * minute + second)
-                assert reason or f"1{minute:02}" in known, "not unread, and not known"
+                assert reason or f"1{minute:02}" in known, "neither unknown nor known"
                 for job, devices in old.items():
                     assert gave(job, devices=devices) == known[job]._replace(team="physics")
             end(node, f"1{minute:02}")
@@ -410,7 +422,11 @@ def test_what_is_known_of_a_job_does_not_depend_on_the_others(
 def test_a_job_has_ended_only_if_slurmctld_says_so(
     node, slurmctld, *, answer, private, other_user, pids, expected
 ):
-    """A hidden job is unknown alone, with the remedy for it; a folder without a process is not."""
+    """
+    Only slurmctld can report that a job has ended. A job that slurmctld hides is unknown.
+
+    A job without a process is ignored if slurmctld hides it.
+    """
     has_ended, reason = expected
     slurmctld.private = private
     if answer is not None:
@@ -428,7 +444,7 @@ def test_a_job_has_ended_only_if_slurmctld_says_so(
 
 
 def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
-    """A failed question changes nothing that is known; a requeued job has its new devices."""
+    """A failed call changes no known job. A requeued job gets its new devices."""
     minutes = Minutes(node)
     start(node, "7")
     answers = [
@@ -444,7 +460,7 @@ def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
 
 
 def test_a_job_is_known_by_its_sluid(node, slurmctld):
-    """Number, user and account come from slurmctld, also the name of a user unknown here."""
+    """A job with a SLUID has number, user and account from slurmctld."""
     start(node, MACHINE_SLUID)
     slurmctld.jobs[MACHINE_SLUID] = record(
         ("a", "gpu:1(IDX:1)"), version=NEW_FORM, user="zoe(7777)"
@@ -472,7 +488,7 @@ def _hang(monkeypatch, node):
 def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
     node, monkeypatch, words, remedy
 ):
-    """More rights are advised only for jobs that slurmctld may hide."""
+    """A failed command has its words and a remedy. More rights are advised only for hidden jobs."""
     monkeypatch.setattr(os, "geteuid", lambda: 991)
     install(node, f"printf '{words}\\a\\nmore\\n' >&2; exit 3")
     start(node, "4711")
@@ -493,7 +509,7 @@ def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
     ],
 )
 def test_an_unknown_job_has_a_remedy(node, monkeypatch, break_it, remedy):
-    """Neither a hanging nor a lying command takes more than its time; nothing is guessed."""
+    """A job is unknown with a remedy if scontrol hangs, writes too much or cannot run."""
     install(node)
     start(node, "4711")
     break_it(monkeypatch, node)
@@ -503,7 +519,7 @@ def test_an_unknown_job_has_a_remedy(node, monkeypatch, break_it, remedy):
 
 
 def test_a_job_with_every_cpu_has_all_devices_without_an_answer(node):
-    """Its name is that of its processes; without one its user is unknown."""
+    """A job with every CPU has all devices. Its user comes from its processes, or it is `?`."""
     start(node, "4711", cpus="0-7")
     no_process = gave("4711", devices=range(4), exact=True)._replace(name="slurm:4711 ?", team=None)
     assert [no_process] == assigned_to(node)
@@ -515,7 +531,7 @@ def test_a_job_with_every_cpu_has_all_devices_without_an_answer(node):
 
 
 def test_a_saved_machine_runs_no_command(node):
-    """A program in a folder from elsewhere is not started."""
+    """No program of a saved machine is started."""
     install(node, f"touch {node.root}/asked")
     start(node, "4711")
     with pytest.raises(UnknownAssignmentsError, match="saved"):
@@ -533,7 +549,7 @@ def test_a_saved_machine_runs_no_command(node):
     ],
 )  # fmt: skip
 def test_slurm_is_here_where_slurmd_runs(machine, sign, here, reads):
-    """Without groups of its own it is not known which jobs are here."""
+    """Slurm is present if slurmd runs. Without its control groups, its jobs are unknown."""
     machine.file(sign, "")
     assert here == is_here(machine.places)
     if reads:

@@ -1,4 +1,4 @@
-"""Reports in, and the series of the page for Prometheus out."""
+"""A player that folds reports and reads the page for Prometheus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCRAPED_PERIOD_S = 5.0
 
 
 class PlayedPage:
-    """Reports in, the page out, as the loop does it; a minute ends when a test closes it."""
+    """A page that is fed with reports as in the loop; a test closes the minutes."""
 
     def __init__(self, **settings):
         self.now_s = REPORTS_START_S
@@ -28,7 +28,7 @@ class PlayedPage:
         self._framer = Framer()
 
     def read(self, *documents):
-        """Reports, one each period."""
+        """Fold reports, one each period."""
         for document in documents:
             self.now_s += SCRAPED_PERIOD_S
             for report in self._framer.frame_chunk(written(document) + b"\n"):
@@ -37,22 +37,22 @@ class PlayedPage:
                 self.page.show_report(report, newest, self.fold, identity_of(self.fold), self.now_s)
 
     def close(self, health=None):
-        """End the minute."""
+        """Close the minute and return its record."""
         record = self.fold.close_minute(identity_of(self.fold), 1, health=health)
         self.page.show_minute(record, self.fold.holdings)
         return record
 
     def series(self, name=""):
-        """By name and labels, the value of every series whose name begins with *name*."""
+        """Return values by name and labels of series whose name starts with *name*."""
         return series_of(self.text(), name)
 
     def text(self):
-        """The page, as the library writes it."""
+        """Return the page as the library writes it."""
         return generate_latest(self.page).decode()
 
 
 def series_of(text, name=""):
-    """Of a page in the text format; a label without a value is no label, as in Prometheus."""
+    """Parse a page into values by name and labels; labels without a value are dropped."""
     found = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -64,12 +64,12 @@ def series_of(text, name=""):
 
 
 def types_of(text):
-    """The type of every metric that has samples."""
+    """Return the type of every metric with samples."""
     return {one.name: one.type for one in text_string_to_metric_families(text) if one.samples}
 
 
 def value(series, name, **labels):
-    """The value of the one series with these labels among others; None when there is none."""
+    """Return the value of the only series with these labels; None if there is none."""
     found = [
         number
         for (is_called, pairs), number in series.items()

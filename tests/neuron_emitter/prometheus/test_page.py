@@ -1,8 +1,7 @@
 """
-The page for Prometheus: its names, its values against the fold, and its bounds.
+The page for Prometheus: its names, its values compared with the fold, and its limits.
 
-Names, types and labels of the script are those that public copies of
-neuron-monitor-prometheus.py show.
+The script's names, types and labels are those of public copies of neuron-monitor-prometheus.py.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ HALF_IDLE = report(
 
 
 def whole_minutes(played, document, count=1, health=None):
-    """Minutes of twelve of these reports; the record of the last."""
+    """Close minutes of twelve reports each; return the last record."""
     record = None
     for _ in range(count):
         played.read(*[document] * 12)
@@ -53,7 +52,7 @@ def whole_minutes(played, document, count=1, health=None):
     return record
 
 
-# Of the script, by their labels: what a dashboard that was made for it asks for.
+# Metrics of the script by their labels, as existing dashboards query them.
 
 
 def full_page():
@@ -78,7 +77,7 @@ def full_page():
 
 
 def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
-    """Of reports that have every group, and a minute with health."""
+    """A full page has every metric of the table, with its type and labels."""
     played = full_page()
     text = played.text()
     table: list[Any] = [*SCRIPT_METRICS, *OF_REPORT, *OF_MINUTE, *BUILD]
@@ -91,14 +90,14 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     for name, labels in played.series():
         shown.setdefault(name, set()).update(dict(labels))
     missing = {one.name: {*one.labels.split()} - shown[one.name] for one in table}
-    missing.pop("neuron_hardware_info")  # an unknown size of memory is empty
+    missing.pop("neuron_hardware_info")  # empty, because the memory size is unknown
     assert not any(missing.values())
     assert 2 == value(played.series(), "system_vcpu_count")
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool was not found")
 def test_promtool_reads_the_page():
-    """Prometheus' own check objects to one name, which is the script's."""
+    """promtool objects only to a name that is the script's."""
     ended = run_program(["promtool", "check", "metrics"], input=full_page().text())
     expected = (
         'system_vcpu_count non-histogram and non-summary metrics should not have "_count" suffix'
@@ -132,7 +131,7 @@ PAGE_RUNTIMES = st.lists(
 
 @given(PAGE_RUNTIMES)
 def test_the_values_are_those_of_the_fold(runtimes):
-    """Tags added up or compared give what the minute line says of the instance."""
+    """The sums and maxima over tags equal the minute line's values."""
     document = report(
         *(
             runtime(
@@ -170,13 +169,13 @@ ONE = runtime(counters([50.0]), memory({0: 63}), executions(3), runtime_vcpu(), 
 
 
 def ecc(*values):
-    """A report for each value of one counter."""
+    """Return a report for each value of one counter."""
     groups = [hardware_counters({"mem_ecc_corrected": value}) for value in values]
     return [report(system_data={"neuron_hw_counters": group}) for group in groups]
 
 
 def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
-    """A group need not be in every report; after two of the longest periods it counts no more."""
+    """A value stays for two of the longest periods, 30 s. Then, or if it is null, it is absent."""
     played = PlayedPage()
     system = {"vcpu_usage": vcpu(user=10.0, nice=None), "memory_info": host_memory(used=None)}
     played.read(report(ONE, system_data=system, neuron_hardware_info=hardware(1, 4)))
@@ -199,7 +198,7 @@ def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
 
 
 def test_each_core_has_its_state_its_idle_time_and_who_held_it():
-    """As in the minute line; a core that nobody holds has no holder, one that is busy has."""
+    """A core has state and idle time as in the minute line, and a holder if it is held."""
     played = PlayedPage()
     record = whole_minutes(played, HALF_IDLE, 2)
     series = played.series("neuron_emf_")
@@ -219,7 +218,7 @@ def test_each_core_has_its_state_its_idle_time_and_who_held_it():
 
 
 def test_the_page_has_a_bound_and_says_what_it_leaves_out():
-    """Whole runtimes are left out, and counted."""
+    """The page has a maximum number of runtimes, and counts those that it leaves out."""
     crowd = [
         runtime(counters([1.0]), pid=9 + n, tag=f"t{n}") for n in range(MAX_RUNTIMES_SCRAPED + 88)
     ]
@@ -257,7 +256,7 @@ HOSTILE = st.recursive(
     st.lists(st.builds(dict, pid=HOSTILE, neuron_runtime_tag=HOSTILE, report=HOSTILE), max_size=3)
 )
 def test_no_report_breaks_the_page(runtimes):
-    """Whatever a monitor writes: what can be read is on a page that a parser reads."""
+    """Any report gives a page that a parser can read."""
     played = PlayedPage()
     played.read(report(*runtimes), report(*runtimes))
     played.close()

@@ -1,4 +1,4 @@
-"""`run --prometheus`: where it listens, what it serves, and what it costs who does not ask."""
+"""`run --prometheus`: its address, its pages and its failures."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LOOPBACK_ADDRESS = ListenAddress("127.0.0.1", 0)
 
 
 class BlockingPage(Collector):
-    """One metric, unless the page is broken."""
+    """A page with one metric, which a test can break."""
 
     is_broken = False
 
     def collect(self):
-        """One metric."""
+        """Yield one metric."""
         if self.is_broken:
             raise RuntimeError
         yield GaugeMetricFamily("neuron_emf_build_info", "The emitter.", 1)
@@ -38,7 +38,7 @@ class BlockingPage(Collector):
 
 @pytest.fixture
 def serve():
-    """Serve a page; all servers end with the test."""
+    """Yield a function that serves a page and returns its port; servers end with the test."""
     servers = []
 
     def start(page=None):
@@ -51,7 +51,7 @@ def serve():
 
 
 def got(port, path="/metrics", method="GET"):
-    """Status, type and body of one answer."""
+    """Return status, content type and body of an answer."""
     with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
         connection.request(method, path)
         answer = connection.getresponse()
@@ -59,7 +59,7 @@ def got(port, path="/metrics", method="GET"):
 
 
 def test_the_page_is_at_metrics_and_nothing_else_is_served(serve):
-    """A scrape may have a query; what is no GET of it is refused."""
+    """Only GET /metrics is served; a query is permitted."""
     port = serve()
     status, kind, text = got(port)
     assert 200 == status
@@ -71,7 +71,7 @@ def test_the_page_is_at_metrics_and_nothing_else_is_served(serve):
 
 
 def test_silent_connections_keep_no_scrape_out(serve):
-    """Every place is taken by somebody who never asks, and more wait for one."""
+    """Connections without a request do not keep a scrape out."""
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(4 * MAX_CONNECTIONS)]
     assert 200 == got(port)[0]
@@ -80,21 +80,21 @@ def test_silent_connections_keep_no_scrape_out(serve):
 
 
 class SlowPage(BlockingPage):
-    """A page that is asked for by as many as there is room for, and made when a test allows."""
+    """A page that waits for the maximum number of requests, and then for the test."""
 
     def __init__(self):
         self.all_ask = threading.Barrier(MAX_CONNECTIONS + 1)
         self.may_answer = threading.Event()
 
     def collect(self):
-        """One metric, in the end."""
+        """Yield one metric after the test permits it."""
         self.all_ask.wait(HUNG_AFTER_S)
         assert self.may_answer.wait(HUNG_AFTER_S)
         yield from super().collect()
 
 
 def test_a_connection_that_is_answered_is_kept(serve):
-    """A client that asked gets the page; a client that connects meanwhile is turned away."""
+    """Clients with a request get the page; a further client is refused meanwhile."""
     page = SlowPage()
     port = serve(page)
     with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:
@@ -107,7 +107,7 @@ def test_a_connection_that_is_answered_is_kept(serve):
 
 
 def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
-    """Once a minute however often it is asked for; who asks gets no page."""
+    """A page that fails is logged once a minute. Its client gets no answer; serving continues."""
     page = BlockingPage()
     port = serve(page)
     page.is_broken = True
@@ -133,12 +133,12 @@ SCRAPED_RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "st
     ],
 )
 def test_a_port_alone_is_of_this_machine_only(text, address):
-    """An address in front of it opens it to others, one of IPv6 in brackets."""
+    """A port alone listens only on this machine. An address before it opens it to others."""
     assert address == read_listen_address(text)
 
 
 def test_a_port_that_is_taken_ends_the_start(tmp_path):
-    """Exit code 2: a supervisor shows the sentence, and trying again does not help."""
+    """If the port is taken, the emitter ends with exit code 2, because a retry does not help."""
     (tmp_path / "reports").write_bytes(SCRAPED_REPORT + b"\n")
     with subprocess.Popen(
         [sys.executable, "-c", LISTEN_PROGRAM],

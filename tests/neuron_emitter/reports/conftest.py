@@ -1,4 +1,4 @@
-"""What the tests of a supervised monitor share."""
+"""Fixtures for a supervised monitor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.neuron_emitter.loop_rig import FakeClock
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Time stands still until a test moves it; waiting for a restart moves it."""
+    """Return a clock that moves only if a test sets it or the monitor waits to restart."""
     made = FakeClock()
     monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=made.sleep))
     return made
@@ -21,5 +21,5 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def script(tmp_path):
-    """Write a fake neuron-monitor."""
+    """Return a function that writes a fake neuron-monitor."""
     return lambda body, name="fake-monitor": write_script(tmp_path / name, body)

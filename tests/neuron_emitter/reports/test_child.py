@@ -1,7 +1,7 @@
 """
-Whatever a child does, reports are read as long as there are any, and nothing is left behind.
+Child processes: reports are read whatever the child does, and no process is left.
 
-Real processes, real time: each test waits for what it claims, never for a while.
+Tests use real processes and real time, and wait for events, never for a period.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ threading.Thread(target=read).start()
 
 
 def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
-    """Standard error without end beside standard output: every report is read, memory stays."""
+    """Endless errors of the child cost no report and bounded memory."""
     path = script(f"""
         if os.fork() == 0:
             while True:
@@ -52,7 +52,7 @@ def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
 @pytest.mark.proof
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="PR_SET_PDEATHSIG is Linux's")
 def test_a_child_started_from_a_thread_dies_with_the_process(script, tmp_path):
-    """kill -9 of the emitter ends it, whichever of its threads reads."""
+    """A child dies with the emitter after kill -9, whichever thread started it."""
     path = script("os.write(1, b'%d\\n' % os.getpid()); signal.pause()")
     with subprocess.Popen(
         [sys.executable, "-c", MONITOR_PARENT.format(path=path)],
@@ -66,7 +66,7 @@ def test_a_child_started_from_a_thread_dies_with_the_process(script, tmp_path):
 
 
 def heard(*chunks):
-    """What was said in these chunks."""
+    """Return the error text of these chunks."""
     words = ErrorTail()
     for chunk in chunks:
         words.add_output(chunk)
@@ -76,9 +76,7 @@ def heard(*chunks):
 @given(st.lists(st.binary(max_size=3000), max_size=4), st.integers(1, 700))
 @example([b"\x1b]0;title", b"\x1b[31mred\x9b1m\xc2\x9b2Jx\x1b", b"\x07\xe2\x80\xae"], 600)
 def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
-    """
-    No escape, no control character, no line end, no turned reading direction; however long it was.
-    """
+    """Error text is printable and bounded, without escapes, line ends or bidirectional marks."""
     words = heard(*chunks)
     for text in (words.text(max_chars), words.last_line(max_chars)):
         assert text == "" or text.isprintable()
@@ -87,7 +85,7 @@ def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
     assert words.text() == words.text(MAX_STDERR_CHARS)
 
 
-# As the first process of a container it inherits orphans; PR_SET_CHILD_SUBREAPER is 36.
+# A container's first process inherits orphans. PR_SET_CHILD_SUBREAPER is 36.
 INHERITS = """
 import ctypes, os, sys, time
 from neuron_emitter.children import reap_orphans, start_child
@@ -109,7 +107,7 @@ reap_orphans()
 
 
 def test_orphans_are_reaped_and_own_children_keep_their_exit_code():
-    """A second process cannot take the end of a child from the code that started it."""
+    """Orphans are reaped, and the exit code of an own child stays for the code that started it."""
     ended = subprocess.run(
         [sys.executable, "-c", INHERITS], capture_output=True, text=True, check=True, timeout=300
     )

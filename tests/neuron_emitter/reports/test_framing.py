@@ -1,4 +1,4 @@
-"""One object per line is the norm; what breaks costs itself and nothing behind it."""
+"""Framing: normally a line is a report. Damaged input costs only itself."""
 
 from __future__ import annotations
 
@@ -26,53 +26,53 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
 
 PIDS = st.integers(min_value=1, max_value=4_194_304)
-# Tags are free text of the user: up to 255 characters, braces and quotes included.
+# A tag is the user's text: up to 255 characters, also braces and quotes.
 ODD_TAGS = st.text(st.sampled_from('}{"\\[],: a\u00e9\U0001f600'), max_size=12)
 
 
 def document(pid: int = 1, tag: str = "app") -> dict[str, object]:
-    """A report that is recognised by its pid."""
+    """Return a report that its PID identifies."""
     groups = (counters([27.02, 19.35, 0, 0]), memory(models=[(0, 0)]), executions(300))
     return report(runtime(*groups, pid=pid, tag=tag))
 
 
 def line(pid: int = 1, tag: str = "app") -> bytes:
-    """The same as neuron-monitor writes it, without its line end."""
+    """Return a report as neuron-monitor writes it, without a line end."""
     return written(document(pid, tag))
 
 
 def pretty(pid: int = 1, indent: int | str = 2) -> bytes:
-    """The same over many lines, as `jq .` writes it."""
+    """Return a report over many lines, as `jq .` writes it."""
     return json.dumps(document(pid), indent=indent).encode()
 
 
 def pids(reports: Iterable[Report]) -> list[int | None]:
-    """Which reports came out, and in which order."""
+    """Return the PIDs of the reports, in order."""
     return [entry.pid for found in reports for entry in found.neuron_runtime_data or ()]
 
 
 def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
-    """What a framer makes of these chunks and the end of the input."""
+    """Return the PIDs of reports in these chunks, up to the end of the input."""
     framer = Framer() if framer is None else framer
     found = [each for chunk in chunks for each in framer.frame_chunk(chunk)]
     return pids([*found, *framer.end_input()])
 
 
 def framed(*chunks: bytes, **options: int) -> tuple[list[int | None], int]:
-    """The same, and what it dropped."""
+    """Return the PIDs of reports in these chunks, and the number of drops."""
     framer = Framer(**options)
     return frame(*chunks, framer=framer), framer.malformed
 
 
 def cut(text: bytes, places: Iterable[int]) -> list[bytes]:
-    """*text* in chunks that end at *places*."""
+    """Return *text* in chunks that end at *places*."""
     bounds = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
     return [text[start:end] for start, end in pairwise(bounds)]
 
 
 @pytest.mark.parametrize("first", [line(1), pretty(1)], ids=["one line", "many lines"])
 def test_a_report_is_read_as_its_last_line_ends(first):
-    """It does not wait for the next one: its receipt is its time."""
+    """A report is read at the end of its last line, without waiting for the next report."""
     framer = Framer()
     assert [] == pids(framer.frame_chunk(first))
     assert [1] == pids(framer.frame_chunk(b"\n"))
@@ -82,8 +82,9 @@ def test_a_report_is_read_as_its_last_line_ends(first):
 
 def test_a_stream_without_line_ends_is_read_as_it_comes():
     """
-    Written back to back, each report is read at the latest when the next one starts,
-    also when every read ends exactly where a report ends.
+    Without line ends, a report is read at the start of the next report at the latest.
+
+    This also holds if each read ends with a report.
     """
     framer = Framer()
     found: list[int | None] = []
@@ -95,13 +96,13 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
 
 
 def padded(bytes_: int, pid: int = 1) -> bytes:
-    """A report of exactly so many bytes."""
+    """Return a report of exactly this many bytes."""
     whole = {"padding": "", **document(pid)}
     return written({**whole, "padding": "x" * (bytes_ - len(written(whole)))})
 
 
 def test_the_bound_is_16_mib():
-    """A report of 16 MiB is read, one byte more is dropped and counted, the next is read."""
+    """A report of 16 MiB is read. With one byte more it is dropped and counted."""
     assert 16 * 1024 * 1024 == MAX_REPORT_BYTES
     framer = Framer()
     longest = padded(MAX_REPORT_BYTES, 1)
@@ -113,7 +114,7 @@ def test_the_bound_is_16_mib():
 
 @pytest.mark.parametrize("chunk_bytes", [100, 65_536, 1 << 30])
 def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
-    """What follows on the same line belongs to the drop, the next line does not."""
+    """An oversized line is one drop with all that is on the line, for any size of reads."""
     text = padded(4096, 1) + b"\n" + padded(4097, 2) + b"\n" + padded(20_000, 3) + b"\n" + line(4)
     chunks = [text[at : at + chunk_bytes] for at in range(0, len(text), chunk_bytes)]
     assert ([1, 4], 2) == framed(*chunks, max_report_bytes=4096)
@@ -121,10 +122,7 @@ def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
 
 @pytest.mark.parametrize("kept", [1, 20, 50, 100, 300])
 def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
-    """
-    A monitor killed in the middle of a line and started again by a shell loop
-    goes on where the dead one stopped.
-    """
+    """A report after half a line is read, as when a shell loop restarts a killed monitor."""
     assert ([2, 3], 1) == framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
 
 
@@ -137,10 +135,7 @@ def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
     st.lists(st.integers(min_value=0, max_value=20_000), max_size=12),
 )
 def test_chunks_do_not_matter(entries, places):
-    """
-    However reports are indented and the bytes are cut into reads, the same reports come out and
-    nothing is dropped.
-    """
+    """Reports are equal for any indentation and any cuts into reads, without a drop."""
     text = b""
     for pid, tag, way in entries:
         indent = None if way in {"line", "joined"} else way
@@ -162,8 +157,8 @@ ANY_GARBAGE = st.one_of(
     st.lists(st.integers(min_value=0, max_value=20_000), max_size=8),
 )
 def test_garbage_never_loses_a_whole_good_line(items, places):
-    """Between any lines that are no reports, every line that is one comes out, in order."""
+    """Each complete line with a report is read, in order, whatever other lines contain."""
     text = b"".join((line(item) if isinstance(item, int) else item) + b"\n" for item in items)
-    # Two halves of 9 may lie side by side and be a report again.
+    # Two halves of 9 may be adjacent and form a report.
     found = [pid for pid in frame(*cut(text, places)) if pid != 9]
     assert [item for item in items if isinstance(item, int)] == found

@@ -1,4 +1,4 @@
-"""The configuration that neuron-monitor gets: ours in whole seconds, or a user's own as it is."""
+"""neuron-monitor's configuration: the emitter's, in whole seconds, or the user's file."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ ANY_CONFIG = st.recursive(
 
 @pytest.fixture(scope="module")
 def own_file(tmp_path_factory):
-    """One file for all examples of a law."""
+    """Return one file for all examples of a law."""
     return tmp_path_factory.mktemp("own") / "own.json"
 
 
 @pytest.fixture
 def user_config(tmp_path):
-    """Write a configuration file and read it back."""
+    """Return a function that writes a configuration file and reads it back."""
 
     def read(content):
         path = tmp_path / "own.json"
@@ -57,13 +57,13 @@ def user_config(tmp_path):
 
 
 def asking(*groups, period=None, **members):
-    """A user's file with these runtime groups and no system group."""
+    """Return a user's file with these runtime groups and no system group."""
     metrics = [{"type": group, **({"period": period} if period else {})} for group in groups]
     return {RUNTIMES_SECTION: [{"tag_filter": ".*", "metrics": metrics}], **members}
 
 
 def test_the_groups_are_those_of_the_user_guide():
-    """All of them by default, each in the section it belongs to."""
+    """The default configuration has all groups, each in its section of AWS's user guide."""
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
     counted = [COUNTERS_GROUP, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
@@ -78,7 +78,7 @@ def test_the_groups_are_those_of_the_user_guide():
     [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS_GROUP], "a")],
 )
 def test_an_unknown_group_is_refused(groups, found):
-    """With all there are."""
+    """An unknown group is refused, and the error lists all groups."""
     with pytest.raises(SettingsError) as caught:
         monitor_config(5, groups)
     said = str(caught.value)
@@ -90,7 +90,7 @@ def test_an_unknown_group_is_refused(groups, found):
     "content", [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n']
 )
 def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
-    """Members we do not know, line ends and spaces included."""
+    """A user's file is passed on byte for byte, with unknown members, line ends and spaces."""
     assert content == user_config(content).text.encode()
 
 
@@ -129,7 +129,7 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
     ],
 )
 def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_config):
-    """A group inherits from its entry, that from the file, and that is 5 s."""
+    """The nominal period is the counters': the group's, else its entry's, the file's or 5 s."""
     assert period_s == user_config(document).period_s
 
 
@@ -137,7 +137,7 @@ def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_con
     "period", ["0.5s", "1.0s", "5", "5 s", "0s", "-1s", "1m", "", 5, 0.5, True]
 )
 def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
-    """The monitor itself says nothing: "0.5s" looks like ten reports for one."""
+    """A period that neuron-monitor replaces by 5 s has a warning, because it does so silently."""
     found = user_config({**asking(COUNTERS_GROUP), "period": period})
     assert 5.0 == found.period_s
     (said,) = found.warnings
@@ -157,7 +157,7 @@ def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
     ],
 )
 def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
-    """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
+    """A tag filter other than ".*" makes only cores of matching runtimes known."""
     entries = [
         {
             "metrics": [{"type": COUNTERS_GROUP}],
@@ -192,7 +192,7 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
     ],
 )
 def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_config):
-    """One sentence each, and the file is used all the same: it is the user's own."""
+    """A configuration that loses data is used, with a warning of one sentence."""
     (said,) = user_config(document).warnings
     assert words in said
 
@@ -206,7 +206,7 @@ def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_c
     (b" " * (MAX_SETTINGS_FILE_BYTES + 1), "larger than 1048576 bytes"),
 ], ids=range(12))  # fmt: skip
 def test_an_invalid_configuration_is_refused(content, found, user_config):
-    """With the file, the place, and never its content."""
+    """An invalid file is refused with its name and the place of the mistake."""
     with pytest.raises(SettingsError) as caught:
         user_config(content)
     said = str(caught.value)
@@ -219,14 +219,14 @@ def test_an_invalid_configuration_is_refused(content, found, user_config):
     [("missing", "No such file"), (".", "is not a regular file"), ("n" * 300, "name too long")],
 )
 def test_a_missing_configuration_is_refused(name, found, tmp_path):
-    """A name that is mistyped, a folder: what was expected, what was found."""
+    """A missing file, or a path that is not a file, is refused with what was found."""
     with pytest.raises(SettingsError, match=found):
         read_monitor_config(tmp_path / name)
 
 
 @given(ANY_CONFIG)
 def test_any_json_is_either_used_or_refused_with_a_sentence(own_file, value):
-    """A user's own file never ends the emitter with a traceback."""
+    """Any JSON in a user's file is used or refused with a sentence."""
     own_file.write_text(json.dumps(value))
     if not isinstance(value, dict):
         with pytest.raises(SettingsError):

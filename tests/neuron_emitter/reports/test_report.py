@@ -1,4 +1,4 @@
-"""Every group and member is optional, and a wrong type costs only its group."""
+"""Parsing reports: groups and members are optional, and a wrong type costs only its group."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def places(found: object, name: str) -> Iterator[tuple[str, object]]:
-    """Every value below *found* that is no struct, with its place."""
+    """Yield each value below *found* that is not a struct, with its place."""
     if isinstance(found, msgspec.Struct):
         for field in msgspec.structs.fields(found):
             yield from places(getattr(found, field.name), f"{name}.{field.encode_name}")
@@ -43,7 +43,7 @@ def places(found: object, name: str) -> Iterator[tuple[str, object]]:
 
 
 def members(found: object, name: str) -> Iterator[tuple[str, object]]:
-    """The same of a JSON document."""
+    """Yield each value of a JSON document, with its place."""
     if isinstance(found, dict | list):
         pairs = found.items() if isinstance(found, dict) else enumerate(found)
         for key, value in pairs:
@@ -54,8 +54,9 @@ def members(found: object, name: str) -> Iterator[tuple[str, object]]:
 
 def test_every_member_of_the_newest_tool_is_decoded():
     """
-    Nothing that neuron-monitor writes is overlooked, but for what nobody reads: names of models,
-    bytes of a subgraph, shares of each vCPU, periods of what counts however short.
+    Every member of a report is decoded, except members that no metric uses.
+
+    These are names of models, bytes of subgraphs, shares of each vCPU and periods of some groups.
     """
     latency = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
     cores = counters({0: 42.01, 1: 0}, flops={0: 5e12, 1: 0}, effective_flops={0: 4e12, 1: 0})
@@ -96,7 +97,7 @@ USED_BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
     ],
 )
 def test_null_costs_no_group(place):
-    """Absent and null are the same at every level, also of one core or of one model."""
+    """Null equals absent at every level, also for one core or one model."""
     document = whole()
     parent = document["neuron_runtime_data"][0]["report"]
     for step in place[:-1]:
@@ -110,7 +111,7 @@ def test_null_costs_no_group(place):
 
 
 def test_unknown_members_are_ignored():
-    """A newer tool adds members at every level; none costs anything."""
+    """Unknown members of a newer tool are ignored at every level."""
     document = whole()
     document["dropped_groups"] = ["a name of ours"]
     document["neuron_new_info"] = {"period": 15.03, "neuroncores_new_info": {"0": [None]}}
@@ -156,7 +157,11 @@ def test_unknown_members_are_ignored():
     ],
 )
 def test_what_is_no_report_is_refused_without_its_payload(words, lines):
-    """Half a report is none, nor another program's line; tags and paths identify a customer."""
+    """
+    A text that is not a report is refused, without its payload in the error.
+
+    Tags and paths identify customers.
+    """
     for line in lines:
         with pytest.raises(ReportError, match=words) as caught:
             decode(line)
@@ -167,7 +172,7 @@ NOT_THERE = object()
 
 
 def replace(document, place, value):
-    """Put *value* where the dotted *place* is, or remove what is there; an entry becomes empty."""
+    """Set *value* at the dotted *place*, or remove the member; a list entry becomes empty."""
     *steps, last = place.split(".")
     for step in steps:
         document = document[int(step) if isinstance(document, list) else step]
@@ -203,7 +208,7 @@ def replace(document, place, value):
     ],
 )
 def test_a_wrong_type_costs_its_group_only(group, below, wrong):
-    """The failing group is dropped and counted; the report is as if it had not been due."""
+    """A group with a wrong type is dropped and counted. The report is as if it was not due."""
     spoiled = whole()
     without = whole()
     replace(spoiled, group + below, wrong)
@@ -218,9 +223,7 @@ def test_a_wrong_type_costs_its_group_only(group, below, wrong):
 
 
 def test_a_runtime_of_a_wrong_type_still_exists():
-    """
-    A list with one unreadable entry must not say "no runtime": its cores would be called idle.
-    """
+    """A runtime of a wrong type counts as a runtime: otherwise its cores would be called idle."""
     document = whole()
     document["neuron_runtime_data"] = ["gone"]
     assert 1 == len(decode(written(document)).neuron_runtime_data or ())

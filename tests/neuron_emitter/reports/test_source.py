@@ -1,4 +1,4 @@
-"""Sources: bytes as they come, never waiting longer than told, and an end that is an end."""
+"""Sources: bytes as they come, bounded waits, and the end of the input."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from neuron_emitter.reports.source import (
 
 @pytest.fixture
 def pipe():
-    """The two ends of a pipe, closed at the end whoever closed them before."""
+    """Yield the two ends of a pipe, and close both after the test."""
     ends = os.pipe()
     yield ends
     for end in ends:
-        with suppress(OSError):  # closed by the test
+        with suppress(OSError):  # already closed by the test
             os.close(end)
 
 
 def whole(source):
-    """All bytes until the end."""
+    """Return all bytes until the end."""
     found = b""
     while (chunk := source.read_chunk(1.0)) is not None:
         found += chunk
@@ -39,7 +39,7 @@ def whole(source):
 
 
 def test_a_file_is_read_to_its_end(tmp_path):
-    """In chunks, then None, again and again."""
+    """A file is read to its end in chunks. Then each read returns None."""
     content = bytes(range(256)) * 1000
     (tmp_path / "a").write_bytes(content)
     source = open_file(tmp_path / "a")
@@ -52,7 +52,7 @@ def test_a_file_is_read_to_its_end(tmp_path):
 
 
 def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
-    """Empty is not the end; the end is None."""
+    """A pipe without data returns empty bytes in time. Its end is None."""
     read_end, write_end = pipe
     source = DescriptorSource(read_end, "a pipe", owned=True)
     assert b"" == source.read_chunk(0)
@@ -78,7 +78,7 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
     ],
 )
 def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path):
-    """The writer of a pipe or a socket should have gone on; a file or a terminal just ends."""
+    """Only the end of a pipe or socket is a failure, because its writer should have continued."""
     path = tmp_path / "input"
     with ExitStack() as stack:
         if kind == "socket":
@@ -99,7 +99,7 @@ def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path)
 
 
 def test_a_read_error_is_a_source_error(pipe, monkeypatch):
-    """A failing disk or a terminal that went away: exit code 3 and the system's words."""
+    """A read error, as of a failing disk, is a SourceError with the system's words."""
     source = DescriptorSource(pipe[0], "a pipe", owned=False)
     os.write(pipe[1], b"x")
     broken = Mock(side_effect=OSError(errno.EIO, "Input/output error"))
@@ -110,7 +110,7 @@ def test_a_read_error_is_a_source_error(pipe, monkeypatch):
 
 
 def test_a_closed_standard_input_is_refused(monkeypatch):
-    """Python has no sys.stdin then."""
+    """A closed standard input is refused; Python has no sys.stdin then."""
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(SourceError, match=r"is closed. Pipe neuron-monitor into it"):
         standard_input()

@@ -1,7 +1,7 @@
 """
-neuron-monitor as a supervised child: kept alive, restarted with growing waits, reported on.
+neuron-monitor as a supervised child: restarts with growing waits, and events.
 
-The child is a script that each test writes; time is a number that each test sets.
+The child is a script that each test writes. Each test sets the time.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from tests.neuron_emitter.fake_monitor import (
 
 @pytest.fixture
 def events():
-    """The events so far."""
+    """Return the list of events."""
     return []
 
 
 def test_the_child_gets_the_configuration_and_nothing_else(script, tmp_path, monkeypatch):
-    """`-c FILE` with what was given, standard input is empty, and a kill -9 would leave no file."""
+    """The child gets `-c FILE` with the configuration, an empty input, and leaves no file."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
@@ -61,8 +61,9 @@ def test_the_child_gets_the_configuration_and_nothing_else(script, tmp_path, mon
 )
 def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, clock, events):
     """
-    After 3 periods and at least 30 s without a byte it is stopped and started again: an event
-    says how long it was silent, how long it ran, and its last words.
+    A child that is silent for 3 periods and at least 30 s is restarted.
+
+    The event has the silent time, the run time and the child's last words.
     """
     path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); signal.pause()")
     with running(path, clock, period_s, on_event=events.append) as monitor:
@@ -78,7 +79,7 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
 
 
 def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
-    """Ask, wait, insist: close leaves nothing behind."""
+    """A child that ignores SIGTERM is killed when the monitor is closed."""
     monkeypatch.setattr(child_module, "CHILD_STOP_TIMEOUT_S", 0.1)
     path = script(f"""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -94,7 +95,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
 
 @pytest.mark.parametrize("how", ["close", "silence"])
 def test_what_the_child_started_is_stopped_too(how, script, clock):
-    """A wrapper script leaves on SIGTERM while the program it started does not."""
+    """Processes that the child started are stopped too, as of a wrapper script."""
     path = script("""
         if os.fork() == 0:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -113,7 +114,7 @@ def test_what_the_child_started_is_stopped_too(how, script, clock):
 
 
 def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
-    """Also after the child has ended by itself, and before it was started."""
+    """Closing leaves no process and no file, also twice, before a start and after an end."""
     before = {*Path("/proc/self/fd").iterdir()}
     path = script("sys.exit(0)")
     for reads in (0, 1, 50):
@@ -127,7 +128,11 @@ def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
 
 @pytest.mark.parametrize("command", ["no-such-monitor", "/no/such/monitor", "plain"])
 def test_a_missing_command_is_refused(command, tmp_path, monkeypatch):
-    """Where it was looked for, and what to install; a file without the right to run it is none."""
+    """
+    A missing command is refused with the places searched and the package to install.
+
+    A file without permission to run is missing.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "plain").write_text("#!/bin/sh\n")
@@ -140,7 +145,7 @@ def test_a_missing_command_is_refused(command, tmp_path, monkeypatch):
 
 
 def test_a_command_is_found_on_the_path_and_in_its_package(tmp_path, monkeypatch, script):
-    """The package puts it where no PATH looks."""
+    """A command is found on the PATH or in its package's folder, which is on no PATH."""
     path = script("", name="neuron-monitor")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert path == find_monitor("neuron-monitor")
@@ -155,14 +160,14 @@ MONITOR_NOW_S = 1_800_000_000.0
 
 @pytest.fixture
 def watched(clock, events):
-    """A monitor whose events are kept, stamped with one moment."""
+    """Return a function that runs a monitor with collected events of one time."""
     return lambda path, **options: running(
         path, clock, on_event=events.append, now_s=lambda: MONITOR_NOW_S, **options
     )
 
 
 def names(events):
-    """In the order in which they happened."""
+    """Return the names of the events, in order."""
     return [event.name for event in events]
 
 
@@ -178,7 +183,11 @@ def names(events):
 def test_a_death_is_reported_with_its_cause(
     body, member, how, *, script, watched, events, clock, caplog
 ):
-    """Exit code or signal, how long it ran, the last words; the log also has the wait."""
+    """
+    A death has an event with exit code or signal, run time and last words.
+
+    The log also has the wait.
+    """
     path = script(f"""
         os.write(2, b"\\x1b[31mno devices found\\x1b[0m\\nexiting\\n")
         os.write(1, {LINE!r})
@@ -198,7 +207,9 @@ def test_a_death_is_reported_with_its_cause(
 
 def test_a_monitor_that_writes_again_is_reported(script, watched, events, clock, tmp_path):
     """
-    Not when it is started: when it writes. With the time without reports, and the failures in it.
+    MonitorRestarted follows the first output after a restart.
+
+    It has the time without reports and the number of failures.
     """
     tries = tmp_path / "tries"
     path = script(f"""
@@ -222,7 +233,7 @@ def test_a_monitor_that_writes_again_is_reported(script, watched, events, clock,
 
 
 def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, clock):
-    """One event of a kind in five minutes, with the number that came together in between."""
+    """A monitor that dies each second has one event of each kind in five minutes, with a count."""
     path = script(f"os.write(1, {LINE!r}); sys.exit(1)")
     with watched(path) as monitor:
         monitor._backoff = Backoff(60.0, 60.0)
@@ -239,7 +250,7 @@ def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, c
 
 
 def test_a_new_configuration_restarts_in_order(script, watched, events, clock, caplog):
-    """The child gets SIGTERM, the next one the new file, at once; it is no failure and no news."""
+    """A new configuration restarts the child at once with SIGTERM, without event or failure."""
     path = script("""
         signal.signal(signal.SIGTERM, lambda *_: (os.write(2, b"stopped"), sys.exit(0)))
         os.write(1, open(sys.argv[2], "rb").read() + b"\\n")

@@ -1,4 +1,4 @@
-"""A spool on disk with a clock at a fixed moment."""
+"""Fixtures: a spool on disk and a clock at a fixed time."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tests.neuron_emitter.spool_parts import SpoolClock
 
 @pytest.fixture
 def clock():
-    """A clock at a fixed moment."""
+    """Return a clock at a fixed time."""
     return SpoolClock()
 
 
 @pytest.fixture
 def spool(tmp_path, clock):
-    """A spool on disk."""
+    """Yield a spool on disk."""
     with Spool(tmp_path / "spool", clock=clock) as opened:
         yield opened
 
 
 @pytest.fixture
 def events():
-    """What the spool said."""
+    """Return the list of the spool's events."""
     return []

@@ -1,4 +1,4 @@
-"""The spool of a newer version: set aside by an older emitter, picked up by the newer one."""
+"""A newer version's spool: an older emitter sets it aside, and the newer one resumes it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NEW = 2
 
 @contextlib.contextmanager
 def version(number):
-    """In the block, the emitter's version reads layouts up to *number*."""
+    """Within the block, the emitter's version reads layouts up to *number*."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "LAYOUT_VERSION", number)
         yield
@@ -41,7 +41,7 @@ def version(number):
 
 @contextlib.contextmanager
 def snapshots(directory, into):
-    """In the block, copy *directory* before each rename and removal in it, as kill -9 leaves it."""
+    """Within the block, copy *directory* before each rename and removal, as kill -9 leaves it."""
     taken = []
 
     def copying(change):
@@ -62,7 +62,7 @@ def snapshots(directory, into):
 
 
 def identities(records):
-    """Boot and number of each of *records*, sorted."""
+    """Return boot and number of each record, sorted."""
     return sorted((record.boot, record.seq) for record in records)
 
 
@@ -72,18 +72,18 @@ class Start:
     One start of an emitter.
 
     Attributes:
-        version: The newest layout that it reads.
+        version: The newest layout that the emitter reads.
 
-        appended: Records that it appends.
+        appended: Number of records that the emitter appends.
 
-        delivered: Records that it delivers, if there are so many.
+        delivered: Maximum number of records that the emitter delivers.
 
-        kill_at: The rename or removal at which it is killed, modulo their number; None if it is
-            not killed while it starts.
+        kill_at: Index of the rename or removal before the kill, modulo their number; None if the
+            start is not killed.
 
-        is_killed: True if it is killed at its end.
+        is_killed: True if the emitter is killed at its end.
 
-        is_disk_full: True if the disk takes nothing until it has started.
+        is_disk_full: True if the disk refuses writes until the emitter has started.
     """
 
     version: int
@@ -112,8 +112,9 @@ STARTS = st.builds(
 @example([replace(FIRST_START, version=OLD, kill_at=6, is_disk_full=True)])
 def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
     """
-    If emitters of two versions take turns, killed between any two renames or at any end, the
-    newer version finds each undelivered record of each boot once, and the newest state.
+    If versions take turns, with kills at any rename, the newer finds each record once.
+
+    Records are undelivered records of all boots. The newer version also has the newest state.
     """
     folder = tmp_path_factory.mktemp("starts")
     directory = folder / "spool"
@@ -149,7 +150,7 @@ def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
 
 
 def test_a_spool_set_aside_is_reported_and_counts_within_the_limit(tmp_path, clock, events, caplog):
-    """Event and log name the file. It is the first to go if newer records need its room."""
+    """A spool set aside has an event and a log line, and is dropped first if space is needed."""
     with version(NEW), Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("x" * 20_000))
     with Spool(tmp_path, clock=clock, max_bytes=100_000, on_event=events.append) as spool:

@@ -1,4 +1,4 @@
-"""The spool: what goes in comes out, within its bounds, and every record is counted once."""
+"""The spool returns its records within its limits, and counts each record once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.neuron_emitter.spool_parts import (
 
 @given(st.lists(st.text(), max_size=5))
 def test_any_line_comes_back(texts):
-    """Byte for byte; half a surrogate pair, which is no text, is dropped as invalid."""
+    """Any line is returned byte for byte. A lone surrogate, which is not text, is invalid."""
     with Spool(None, max_age_s=1e12) as spool:
         spool.append(lines(*texts, "\ud800"))
         assert texts == held(spool)
@@ -43,7 +43,7 @@ def test_any_line_comes_back(texts):
 
 
 def test_every_open_is_a_new_boot(tmp_path, clock):
-    """Greater than the one before, even when the clock was set back; numbers start again."""
+    """Each start has a greater boot, even if the clock was set back, and numbers from 1."""
     boots = []
     for now_s in (SPOOL_NOW_S, SPOOL_NOW_S, SPOOL_NOW_S - 86_400, SPOOL_NOW_S + 1):
         clock.now_s = now_s
@@ -54,7 +54,7 @@ def test_every_open_is_a_new_boot(tmp_path, clock):
 
 
 def test_full_drops_the_oldest_first(clock, caplog):
-    """A spool of room for three keeps the newest three and counts the rest."""
+    """A full spool drops its oldest records and counts them."""
     with Spool(None, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
         spool.append(lines("a", "b", "c"))
         assert {} == spool.health().dropped
@@ -71,7 +71,7 @@ def test_full_drops_the_oldest_first(clock, caplog):
 
 @pytest.mark.parametrize(("more", "kept", "dropped"), [(0, 1, {}), (1, 0, {"too_large": 1})])
 def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
-    """It would push out everything else and then itself; what fits exactly is kept."""
+    """A record larger than the spool is dropped; one that fits exactly is kept."""
     with Spool(None, max_bytes=cost_bytes(1600), clock=clock) as spool:
         spool.append(lines("x" * (1600 + more)))
         assert kept == spool.health().records
@@ -80,7 +80,7 @@ def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
 
 
 def test_old_age_is_counted(clock):
-    """Exactly 13 days is kept; a millisecond more is dropped, on disk or just appended."""
+    """A record of exactly 13 days is kept. A millisecond later it is dropped and counted."""
     with Spool(None, clock=clock) as spool:
         spool.append(lines("old", at_ms=SPOOL_NOW_MS) + lines("young", at_ms=SPOOL_NOW_MS + 1))
         clock.now_s = SPOOL_NOW_S + 13 * 86_400
@@ -94,7 +94,7 @@ def test_old_age_is_counted(clock):
 
 
 def test_the_file_stays_within_the_bound(tmp_path):
-    """The bound is of the disk, not of the lines: the file never grows beyond it."""
+    """The file on disk never grows beyond the limit."""
     rng = random.Random(1)
     max_bytes = 1 << 20
     with Spool(tmp_path, max_bytes=max_bytes, max_age_s=1e12) as spool:
@@ -107,20 +107,20 @@ def test_the_file_stays_within_the_bound(tmp_path):
 
 
 def test_one_emitter_per_directory(spool):
-    """The second names the directory and the process that holds it, and ends with exit code 3."""
+    """A second emitter is refused with the directory and the other process, and exit code 3."""
     with pytest.raises(SpoolHeldError) as caught:
         Spool(spool.directory)
     assert str(spool.directory) in str(caught.value)
     assert f"process {os.getpid()}." in str(caught.value)
     assert 3 == caught.value.exit_code
     spool.close()
-    (spool.directory / "lock").write_text("12345678901234567890\n")  # of one that died
+    (spool.directory / "lock").write_text("12345678901234567890\n")  # of a dead process
     with Spool(spool.directory):
         assert f"{os.getpid()}\n" == (spool.directory / "lock").read_text()
 
 
 def test_files_are_private(tmp_path):
-    """Lines name instances and processes: the directory is 0700, every file in it 0600."""
+    """The directory has mode 0700 and each file 0600, because lines name instances."""
     directory = tmp_path / "state" / "spool"
     with Spool(directory) as spool:
         spool.append(lines("x"))
@@ -134,12 +134,16 @@ WHY = "InvalidParameterException: the event is not acceptable"
 
 
 def entries(path):
-    """What was written down, in order."""
+    """Return the entries of the quarantine, in order."""
     return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
 
 
 def test_a_poison_record_is_dropped_and_written_down(spool):
-    """With the time, its identity, the reason in the destination's words, and the whole line."""
+    """
+    A poison record is dropped and written to the quarantine.
+
+    The entry has time, identity, the destination's words and the whole line.
+    """
     spool.append(lines("good", 'bad "é😀\n\x00'))
     poison = spool.oldest(10, 1000)[1:]
     assert 1 == spool.quarantine(poison, WHY)
@@ -157,13 +161,13 @@ def test_a_poison_record_is_dropped_and_written_down(spool):
     assert 0o600 == stat.S_IMODE(path.stat().st_mode)
     assert ["good"] == held(spool)
     assert {"invalid": 1} == spool.health().dropped
-    assert 0 == spool.quarantine(poison, WHY)  # at least once is written, once is counted
+    assert 0 == spool.quarantine(poison, WHY)  # written at least once, counted once
     assert 2 == len(entries(path))
     assert 0 == balance(spool)
 
 
 def test_the_quarantine_is_bounded(spool):
-    """1 MiB and one old file; a line is never cut."""
+    """The quarantine has at most 1 MiB and one old file, and no line is cut."""
     for letter in "abcdefg":
         spool.append(lines(letter * 400_000))
         spool.quarantine(spool.oldest(1, 1), WHY)
@@ -178,7 +182,7 @@ def test_the_quarantine_is_bounded(spool):
 
 
 def test_a_full_disk_does_not_keep_the_poison_in_the_spool(spool, caplog):
-    """It is dropped and counted all the same; that it was not written down is said."""
+    """A poison record on a full disk is dropped and counted, with a log line."""
     spool.append(lines("a"))
     with full_disk(), caplog.at_level(logging.WARNING):
         assert 1 == spool.quarantine(spool.oldest(1, 1), WHY)

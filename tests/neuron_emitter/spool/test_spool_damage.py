@@ -1,4 +1,4 @@
-"""A file that is damaged, later or before the start: set aside, counted, replaced."""
+"""A damaged spool file is set aside, counted and replaced."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DAMAGED_HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
 
 def hurt(spool, *, keep_bytes=DAMAGED_HEADER_BYTES):
-    """Overwrite the file under an open spool, so that its next read finds nonsense."""
+    """Overwrite the file of an open spool with noise, from *keep_bytes* on."""
     database = open_database(spool)
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     path = spool.directory / FILE_NAME
@@ -38,11 +38,12 @@ def hurt(spool, *, keep_bytes=DAMAGED_HEADER_BYTES):
     with path.open("r+b") as file:
         file.seek(keep_bytes)
         file.write(random.Random(1).randbytes(size - keep_bytes))
-    database.execute("PRAGMA shrink_memory").fetchall()  # or it would read its cache
+    # empties the cache, which would hide the damage
+    database.execute("PRAGMA shrink_memory").fetchall()
 
 
 def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clock, caplog):
-    """Counted as damaged, older boots included; boot, numbers, state and the rest go on."""
+    """Damage costs the file's records, counted as damaged; boot, numbers and state continue."""
     events = []
     with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("x" * 2000, "x" * 2000))
@@ -76,7 +77,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
-    """Alone or with its directory: what is written to it would be gone with this process."""
+    """A removed file or directory is created again: an unlinked file would end with the process."""
     directory = tmp_path / "spool"
     with Spool(directory, clock=clock) as spool:
         spool.append(lines("a", "b"), b"state")
@@ -95,7 +96,7 @@ def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
 
 
 def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
-    """Whole, under a dated name; the spool begins anew and says so."""
+    """A file that is not a database is set aside whole under a dated name, with an event."""
     junk = b"not a database at all" * 100
     (tmp_path / FILE_NAME).write_bytes(junk)
     events = []
@@ -117,7 +118,7 @@ def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
 
 
 def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
-    """With their logs: a disk that damages file after file is not filled with them."""
+    """Only the newest damaged files are kept, with their logs."""
     path = tmp_path / FILE_NAME
     for number in range(MAX_DAMAGED_FILES + 2):
         path.write_bytes(b"%d" % number)
@@ -137,8 +138,9 @@ def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
 )
 def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     """
-    Whatever bytes of the file or its log are changed between two runs: it opens, keeps
-    what is appended, and its counters agree.
+    With any damage to the file or its log, the spool opens and keeps new records.
+
+    Its counters agree.
     """
     directory = tmp_path_factory.mktemp("spool")
     clock = SpoolClock()

@@ -1,4 +1,4 @@
-"""A disk that refuses, later or from the start: the spool goes on in memory and catches up."""
+"""On a disk that refuses writes, the spool continues in memory and catches up later."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.neuron_emitter.spool_parts import (
 
 @pytest.fixture
 def watched(tmp_path, clock, events):
-    """A spool on disk whose events are kept, and whose retries need no waiting."""
+    """Return a spool on disk with its events, which retries without waiting."""
     with Spool(
         tmp_path / "spool", clock=clock, monotonic=Ticks(), on_event=events.append
     ) as opened:
@@ -31,7 +31,7 @@ def watched(tmp_path, clock, events):
 
 
 def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
-    """They wait in memory, are offered after those on disk, and are on disk when it has room."""
+    """A full disk costs no record and no number: records wait in memory and are written later."""
     watched.append(lines("a"), b"one")
     with full_disk(), caplog.at_level(logging.INFO, "neuron_emitter"):
         assert 2 == watched.next_seq == watched.append(lines("b", "c"), b"two")
@@ -58,7 +58,7 @@ def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
 
 
 def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
-    """The oldest in memory go, counted as spool_full; what is on the disk stays."""
+    """Memory is bounded while the disk refuses: the oldest in memory are dropped as spool_full."""
     with Spool(tmp_path, memory_bytes=2 * cost_bytes(1), clock=clock, monotonic=Ticks()) as spool:
         spool.append(lines("a", "b", "c"))
         with full_disk():
@@ -77,7 +77,11 @@ STORED_STATE = b"state"
 
 
 def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
-    """Older records join with their counters; ids given out before stay those of their records."""
+    """
+    Records of a directory that becomes reachable join with their counters and come first.
+
+    IDs already in use keep their records.
+    """
     directory = tmp_path / "spool"
     with Spool(directory, clock=clock) as spool:
         older = spool.boot

@@ -1,4 +1,4 @@
-"""A real file system that fills, and that turns read-only."""
+"""A real file system that becomes full and read-only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=
 clock = iter(range(0, 10**9, 10)).__next__
 
 def life(deeds):
-    \"\"\"A life that a kill -9 ends.\"\"\"
+    \"\"\"Run *deeds* in a process that kill -9 ends.\"\"\"
     pid = os.fork()
     if not pid:
         try:
@@ -43,7 +43,7 @@ def first(spool):
         spool.append([NewRecord(0, "x" * 2400)], b"b")
     for state in (b"c", b"d", b"e"):
         spool.append([NewRecord(0, state.decode())], state)
-    spool.settle_records(everything(spool)[:-1])  # all but the last: nobody heard of that one
+    spool.settle_records(everything(spool)[:-1])  # the last is not delivered
 
 def second(spool):
     assert b"d" == spool.state, spool.state
@@ -60,7 +60,7 @@ life(first)
 life(second)
 life(third)
 subprocess.run(["mount", "-o", "remount,ro", place], check=True)
-assert (place / "spool.sqlite-wal").stat().st_size  # what the last kill left is in the log
+assert (place / "spool.sqlite-wal").stat().st_size  # the log has the last records
 spool = Spool(place, max_age_s=1e12, monotonic=clock)
 assert b"g" == spool.state, spool.state
 spool.append([NewRecord(0, "h")], b"h")
@@ -78,14 +78,17 @@ print("done")
 
 def test_a_real_file_system_fills_and_turns_read_only(tmp_path, repository):
     """
-    A tmpfs of 1 MiB: full, then with room again, then read-only, then writable again.
+    A tmpfs of 1 MiB becomes full, has space again, and becomes read-only and writable again.
+
+    After kill -9 on the full disk, the spool has the state of the last delivered record. On a
+    read-only disk, it has the readable state.
 
     After kill -9 on the full disk the next start has the state of the last record that was
     delivered, after a start on the read-only one what can be read.
     """
     private = ["unshare", "--mount", "--map-root-user"]
     if subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this sandbox lets nobody mount")
+        pytest.skip("this sandbox permits no mount")
     paths = (repository, repository / "lambda", Path(__file__).parent.parent)
     process = subprocess.run(
         [*private, sys.executable, "-c", RESTARTS, str(tmp_path)],
