@@ -320,7 +320,7 @@ def two_cores(*runtimes: Document, **members: Any) -> Document:
     return report(*runtimes, **{"neuron_hardware_info": hardware(1, 2), **members})
 
 
-def nobody(period: float = 5.0, **members: Any) -> Document:
+def no_runtimes(period: float = 5.0, **members: Any) -> Document:
     """Return a report of two cores without a runtime; its only system group has *period*."""
     system = {"vcpu_usage": vcpu(period)}
     return report(**{"system_data": system, "neuron_hardware_info": hardware(1, 2), **members})

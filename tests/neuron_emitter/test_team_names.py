@@ -58,11 +58,11 @@ class TeamLookup:
 
     def owner_of(self, pid):
         """Return an owner with a person's name, and the scheduler's team."""
-        kind, team = self.holders[pid]
+        owner_kind, team = self.holders[pid]
         return (
             None
-            if kind == TEAM_POD
-            else RuntimeOwner(f"{kind} {PERSON}", team=team, command=PERSON)
+            if owner_kind == TEAM_POD
+            else RuntimeOwner(f"{owner_kind} {PERSON}", team=team, command=PERSON)
         )
 
 
@@ -71,7 +71,9 @@ class FakeReservations:
 
     def __init__(self, holders, teams):
         pods = [
-            (core, team or "lab") for core, (kind, team) in enumerate(holders) if kind == TEAM_POD
+            (core, team or "lab")
+            for core, (owner_kind, team) in enumerate(holders)
+            if owner_kind == TEAM_POD
         ]
         free = [(len(holders) + number, team) for number, team in enumerate(teams)]
         allocations = [
@@ -89,8 +91,8 @@ def document_of(holders):
     """Return a report in which each holder has a core, with a person's name in every free text."""
     pods = {
         core: f"{team or 'lab'}/{PERSON}-0"
-        for core, (kind, team) in enumerate(holders)
-        if kind == TEAM_POD
+        for core, (owner_kind, team) in enumerate(holders)
+        if owner_kind == TEAM_POD
     }
     runtimes = [
         runtime(
@@ -153,8 +155,8 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     for text in (*lines, page):
         assert PERSON not in text, text
     expected = {}
-    for core, (kind, team) in enumerate(holders):
-        named = team or ("lab" if kind == TEAM_POD else None)
+    for core, (owner_kind, team) in enumerate(holders):
+        named = team or ("lab" if owner_kind == TEAM_POD else None)
         expected.setdefault(f"team:{named}" if named else UNNAMED_OWNER, (set(), set()))[0].add(
             core
         )

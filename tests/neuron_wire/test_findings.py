@@ -66,7 +66,7 @@ def test_an_older_reader_reads_a_newer_event_and_refuses_a_newer_schema(tmp_path
     wrong = [
         {**event, "Schema": 2},
         {**event, "Step": 0},
-        {**event, "Change": "mended"},
+        {**event, "Change": "repaired"},
         {name: value for name, value in event.items() if name != "Id"},
     ]
     assert {1, 2, 3, 4} == violations_of(tmp_path, [newer, *wrong])

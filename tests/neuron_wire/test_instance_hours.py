@@ -293,9 +293,9 @@ def test_hidden_or_unknown_cores_are_not_avoidable():
     hidden = minute("uu", ("", "ml/a", "0", None, 15), owners_more="1", **NO_EXECUTIONS)
     assert 0 == rows_of(hidden)["ml/a"].avoidable
     for status in (None, "unknown"):
-        unread = rows_of(minute("uu", reservations=status, **NO_EXECUTIONS))
-        assert ["[not reported]"] == [*unread]
-        assert 0 == unread["[not reported]"].avoidable
+        unowned = rows_of(minute("uu", reservations=status, **NO_EXECUTIONS))
+        assert ["[not reported]"] == [*unowned]
+        assert 0 == unowned["[not reported]"].avoidable
 
 
 @given(hours(), st.randoms())

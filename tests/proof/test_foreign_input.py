@@ -27,7 +27,13 @@ from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
 from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack
-from tests.neuron_emitter.neuron_reports import REPORTS_START_S, nobody, two_cores, whole, written
+from tests.neuron_emitter.neuron_reports import (
+    REPORTS_START_S,
+    no_runtimes,
+    two_cores,
+    whole,
+    written,
+)
 
 NESTING = 20_000  # deeper than any decoder goes
 RAW_VALUES = (
@@ -69,7 +75,7 @@ def broken(draw, *documents):
     )
 
 
-WHOLE_REPORTS = (whole(), two_cores(), nobody())
+WHOLE_REPORTS = (whole(), two_cores(), no_runtimes())
 FOREIGN_LINES = tuple(
     json.loads(message(one))
     for one in (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,8 +59,10 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
             clock.sleep(delivery.attempt()[1])
     first, second, over = caplog.records
     assert ["delivery refused", "delivery refused", "delivery resumed"] == caplog.messages
-    names = "why", "attempts", "records", "levelno"
-    assert (REFUSED_WITHOUT_GROUP.sentence, 1, 2, logging.ERROR) == attrgetter(*names)(first)
+    assert REFUSED_WITHOUT_GROUP.sentence == first.why
+    assert 1 == first.attempts
+    assert 2 == first.records
+    assert logging.ERROR == first.levelno
     assert 10 == second.attempts
     assert "no_log_group" == over.after
 
@@ -104,16 +105,16 @@ def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
 @pytest.fixture
 def quarantined(spool, monkeypatch):
     """Return the list of quarantined lines and reasons."""
-    found = []
+    quarantined_lines = []
     original = Spool.quarantine
 
     def note(self, records, why):
-        found.append(([record.line for record in records], why))
+        quarantined_lines.append(([record.line for record in records], why))
         return original(self, records, why)
 
     monkeypatch.setattr(Spool, "quarantine", note)
     assert 0 == spool.health().records
-    return found
+    return quarantined_lines
 
 
 def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):

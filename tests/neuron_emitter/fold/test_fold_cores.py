@@ -19,7 +19,7 @@ from tests.neuron_emitter.neuron_reports import (
     memory,
     minute_of,
     new_fold,
-    nobody,
+    no_runtimes,
     report,
     runtime,
     runtime_vcpu,
@@ -157,10 +157,10 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
     """After a tag filter is set, an empty list leaves cores unknown: hidden runtimes may run."""
     fold = new_fold()
-    add(fold, nobody(), REPORTS_START_S)
+    add(fold, no_runtimes(), REPORTS_START_S)
     assert "uu" == closed(fold).core_state
     fold.configure(FoldSettings(period_s=5.0, only_matched=True))
-    add(fold, nobody(), REPORTS_START_S + 60)
+    add(fold, no_runtimes(), REPORTS_START_S + 60)
     record = closed(fold)
     assert "??" == record.core_state
     assert 0 == record.covered_seconds
@@ -177,13 +177,13 @@ def test_no_runtime_gives_0_to_cores_reported_and_to_cores_listed_in_the_minute(
     fold = new_fold()
     listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)
     for place in range(12):
-        add(fold, nobody(**members) if place else listed, REPORTS_START_S + 5 * place)
+        add(fold, no_runtimes(**members) if place else listed, REPORTS_START_S + 5 * place)
     record = closed(fold)
     assert "bu???u" == record.core_state
     assert (0, 1, 0, 0, 0, 1) == record.idle_minutes
     assert (5.0, 0.0, None, None, None, 0.0) == record.utilization_percent
     for place in range(12):
-        add(fold, nobody(**members), REPORTS_START_S + 60 + 5 * place)
+        add(fold, no_runtimes(**members), REPORTS_START_S + 60 + 5 * place)
     assert ("" if members else "uu") == closed(fold).core_state
 
 
@@ -194,7 +194,7 @@ def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s,
 
     The maximum is two nominal periods, because the emitter watched no longer.
     """
-    assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
+    assert expected == minute_of(no_runtimes(), no_runtimes(), every_s=gap_s).covered_seconds
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
     """
     hidden = runtime(None, memory({1: 1}), pid=2)
     working = two_cores(runtime(counters([50, 0]), memory({0: 1})), hidden)
-    assert expected == minute_of(working, nobody(), every_s=gap_s).core_state
+    assert expected == minute_of(working, no_runtimes(), every_s=gap_s).core_state
 
 
 def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
@@ -221,7 +221,9 @@ def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
     record = minute_of(report(entry), only_matched=True)
     assert "ba??" == record.core_state
     assert (40.0, 0.0, None, None) == record.utilization_percent
-    assert "??" == minute_of(nobody(), nobody(), nobody(), only_matched=True).core_state
+    assert (
+        "??" == minute_of(no_runtimes(), no_runtimes(), no_runtimes(), only_matched=True).core_state
+    )
 
 
 def flops_of(*documents, **settings):
@@ -267,9 +269,9 @@ def test_flops_are_absent_when_no_report_had_them():
     silent = two_cores(runtime(counters([50, 50])))
     minutes = (
         [silent],
-        [nobody(), nobody()],
+        [no_runtimes(), no_runtimes()],
         [two_cores(runtime(null))],
-        [silent, nobody(), nobody()],
+        [silent, no_runtimes(), no_runtimes()],
     )
     assert [None] * 4 == [flops_of(*documents) for documents in minutes]
 

@@ -15,7 +15,7 @@ from tests.neuron_emitter.neuron_reports import (
     executions,
     minute_of,
     new_fold,
-    nobody,
+    no_runtimes,
     report,
     runtime,
 )
@@ -82,14 +82,14 @@ def test_which_member_counts_where(groups):
         (None, {}, None),
         (report_of(None), {}, None),
         (None, {"executions_asked": True, "only_matched": True}, None),
-        (nobody(neuron_runtime_data=None), {"executions_asked": True}, None),
+        (no_runtimes(neuron_runtime_data=None), {"executions_asked": True}, None),
     ],
 )
 def test_no_runtime_executes_nothing(first, settings, expected):
     """Executions are 0 without a runtime if the group is configured or seen, without a filter."""
     fold = new_fold(every_report=True, **settings)
-    last = nobody() if first is None or first["neuron_runtime_data"] else first
-    for minute, document in enumerate((first or nobody(), last)):
+    last = no_runtimes() if first is None or first["neuron_runtime_data"] else first
+    for minute, document in enumerate((first or no_runtimes(), last)):
         add(fold, document, REPORTS_START_S + 60 * minute)
         sample = fold.sample
         record = closed(fold)

@@ -20,7 +20,7 @@ from tests.neuron_emitter.neuron_reports import (
     hardware,
     kubernetes,
     memory,
-    nobody,
+    no_runtimes,
     report,
     runtime,
 )
@@ -137,7 +137,7 @@ def test_assigned_cores_without_a_holder_are_reserved(case):
 def node(fold, minute, *runtimes, **members):
     """Return the minute of a report of four cores."""
     reported = {"neuron_hardware_info": FOUR_CORES, **members}
-    document = report(*runtimes, **reported) if runtimes else nobody(60.0, **reported)
+    document = report(*runtimes, **reported) if runtimes else no_runtimes(60.0, **reported)
     add(fold, document, REPORTS_START_S + 60 * minute)
     return closed(fold, seq=minute + 1)
 
@@ -234,14 +234,14 @@ def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
     assert expected == [*node(started(reported), 0, using(7, 0)).owners]
 
 
-@pytest.mark.parametrize("unread", [True, False], ids=["not collected", "no line"])
-def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
+@pytest.mark.parametrize("has_reports", [True, False], ids=["not collected", "no line"])
+def test_a_minute_in_which_executions_were_not_read_begins_again(has_reports):
     """A minute without executions of an owner restarts its quiet minutes: 20, a gap and 1 are 1."""
     fold = started(Assignments("none"))
     for minute in range(29):
         if minute < 20:
             last = node(fold, minute, using(7, 0, 0))
-        elif unread:
+        elif has_reports:
             node(fold, minute, neuron_runtime_data=None)
     assert 20 == last.owners[0].quiet_minutes
     assert 1 == node(fold, 29, using(7, 0, 0)).owners[0].quiet_minutes

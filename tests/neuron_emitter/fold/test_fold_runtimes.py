@@ -24,7 +24,7 @@ from tests.neuron_emitter.neuron_reports import (
     memory,
     minute_of,
     new_fold,
-    nobody,
+    no_runtimes,
     report,
     runtime,
     runtime_vcpu,
@@ -309,7 +309,7 @@ def test_a_restart_keeps_when_it_last_executed():
     assert [FIRST_MINUTE] == last(started(executed().encode_state()), 1)
 
 
-@pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), nobody(FOLD_PERIOD_S)])
+@pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), no_runtimes(FOLD_PERIOD_S)])
 def test_who_is_not_listed_has_ended(missing):
     """A runtime that is not listed has ended. A later one with its PID and tag is new."""
     fold = executed()

@@ -19,7 +19,7 @@ from tests.neuron_emitter.neuron_reports import (
     memory,
     minute_of,
     new_fold,
-    nobody,
+    no_runtimes,
     report,
     runtime,
 )
@@ -192,7 +192,7 @@ def test_another_count_of_cores_within_a_boot_is_an_event():
     [
         ([], {}, None),
         ([report(runtime(counters([50] * 4, 0.07)))], {}, "no-recent-sample"),
-        ([nobody(neuron_runtime_data="none")], {}, "counters-unreadable"),
+        ([no_runtimes(neuron_runtime_data="none")], {}, "counters-unreadable"),
         ([report()], {"only_matched": True}, "tag-filter"),
         (
             [report(runtime(counters([9, 0, 0, 0]), memory({0: 1})))],

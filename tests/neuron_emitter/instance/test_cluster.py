@@ -65,21 +65,21 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
         tags = {"eks:cluster-name": "eks"} if of_eks else {}
         tags.update({"aws:autoscaling:groupName": "group"} if of_group else {})
         imds.tag(tags)
-        found = _name(
+        found_name = _name(
             "given" if given else "",
             environ=environ,
             root=tmp_path,
             agent_url=agent.url if of_agent else closed_url,
         )
         first = next((name for name, it_has in zip(expected_names, has, strict=True) if it_has), "")
-        assert first == found, has
+        assert first == found_name, has
 
 
 def test_a_name_that_was_given_asks_nobody(imds):
     """A given name needs no request on the network."""
     environ = {URI: imds.url, SERVICE_VARIABLE: imds.url}
-    found = find("training", environ=environ, agent_url=imds.url)
-    assert FoundCluster("training", "--cluster") == found
+    given_cluster = find("training", environ=environ, agent_url=imds.url)
+    assert FoundCluster("training", "--cluster") == given_cluster
     assert [] == imds.asked
 
 
@@ -167,8 +167,8 @@ def test_an_arn_and_a_name_are_one_cluster(name):
 def test_an_ecs_task_knows_its_cluster(cluster, play, search):
     """An ECS task reads its cluster, a name or an ARN, from the endpoint in its variable."""
     service = play({"/v4/abc/task": {"Cluster": cluster, "LaunchType": "EC2"}})
-    found = search({URI: f"{service.url}/v4/abc"}).ask_ecs_task()
-    assert FoundCluster("training", "the ECS task metadata endpoint") == found
+    found_cluster = search({URI: f"{service.url}/v4/abc"}).ask_ecs_task()
+    assert FoundCluster("training", "the ECS task metadata endpoint") == found_cluster
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_a_tag_names_the_eks_cluster(tag, imds, search):
 )
 def test_of_several_tags_one_names_the_cluster_or_none_does(expected, tags):
     """A node with tags of two clusters belongs to neither."""
-    found = eks_in_tags(tags)
-    assert expected == (found.name if found else None)
+    eks_cluster = eks_in_tags(tags)
+    assert expected == (eks_cluster.name if eks_cluster else None)
 
 
 PARALLELCLUSTER = "etc/parallelcluster/cfnconfig"
@@ -244,8 +244,8 @@ def test_parallelcluster_writes_its_name_to_a_file(search):
         PARALLELCLUSTER: "stack_name=hpc-a\ncfn_region=eu-north-1\n",
         SLURM_CONF_PATH: "ClusterName=parallelcluster\n",
     }
-    found = search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster()
-    assert FoundCluster("hpc-a", f"stack_name in /{PARALLELCLUSTER}") == found
+    slurm_cluster = search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster()
+    assert FoundCluster("hpc-a", f"stack_name in /{PARALLELCLUSTER}") == slurm_cluster
 
 
 def test_the_name_of_all_parallelclusters_names_none(search):
@@ -262,20 +262,22 @@ def test_the_name_of_all_parallelclusters_names_none(search):
 @pytest.mark.parametrize("line", ["ClusterName=hpc-c", "CLUSTERNAME = hpc-c # ours"])
 def test_slurms_configuration_names_the_cluster(line, path, search, tmp_path):
     """slurm.conf names the cluster in any letter case, with or without a comment."""
-    found = search(files={path: f"# slurm.conf\n{line}\nSlurmUser=slurm\n"}).find_slurm_cluster()
-    assert FoundCluster("hpc-c", f"ClusterName in {tmp_path / path}") == found
+    slurm_cluster = search(
+        files={path: f"# slurm.conf\n{line}\nSlurmUser=slurm\n"}
+    ).find_slurm_cluster()
+    assert FoundCluster("hpc-c", f"ClusterName in {tmp_path / path}") == slurm_cluster
 
 
 def test_slurm_conf_is_where_its_variable_says(search, tmp_path):
     """SLURM_CONF wins over the usual places of slurm.conf."""
     files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF_PATH: "ClusterName=usual"}
-    found = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()
-    assert FoundCluster("moved", f"ClusterName in {tmp_path / 'srv/slurm.conf'}") == found
+    slurm_cluster = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()
+    assert FoundCluster("moved", f"ClusterName in {tmp_path / 'srv/slurm.conf'}") == slurm_cluster
 
 
 def test_only_tags_that_name_a_cluster_are_read(imds):
     """Only tags that can name a cluster are read."""
     imds.tag({"Secret": "x", "eks:cluster-name": "serving", "../escape": "x"})
-    found = read_metadata_tags(MetadataService(imds.url), (*WANTED_TAGS, "../escape"))
-    assert {"eks:cluster-name": "serving"} == found
+    tags = read_metadata_tags(MetadataService(imds.url), (*WANTED_TAGS, "../escape"))
+    assert {"eks:cluster-name": "serving"} == tags
     assert [TAGS_PATH, f"{TAGS_PATH}/eks:cluster-name"] == imds.paths()

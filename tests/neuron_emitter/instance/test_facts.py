@@ -62,20 +62,20 @@ def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
         "ami-id": WHOLE_FACTS.ami_id,
     }.items():
         imds.routes[f"{DATA_PATH}{path}"] = value
-    found = find_instance(MetadataService(imds.url), root=machine())
+    facts = find_instance(MetadataService(imds.url), root=machine())
     if document == b"x" * 100_000:  # refused before its end
-        assert InstanceFacts() == found
+        assert InstanceFacts() == facts
     else:
-        assert found == replace(WHOLE_FACTS, account_id=None)
+        assert facts == replace(WHOLE_FACTS, account_id=None)
 
 
 @pytest.mark.parametrize("value", [None, 7, "", " ", "x" * 129, "a\nb", "trän1", ["trn1.2xlarge"]])
 def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
     """A value that no record may have is unknown; the other facts are kept."""
     imds.routes[DOCUMENT_PATH] = json.dumps({**IDENTITY_DOCUMENT, "instanceType": value})
-    found = find_instance(MetadataService(imds.url), root=machine())
-    assert found.instance_type is None
-    assert WHOLE_FACTS.region == found.region
+    facts = find_instance(MetadataService(imds.url), root=machine())
+    assert facts.instance_type is None
+    assert WHOLE_FACTS.region == facts.region
 
 
 def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
@@ -83,8 +83,8 @@ def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
     imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": WHOLE_FACTS.instance_id})
     imds.routes[f"{DATA_PATH}instance-type"] = 500
     imds.routes[f"{DATA_PATH}ami-id"] = WHOLE_FACTS.ami_id
-    found = find_instance(MetadataService(imds.url), root=machine())
-    assert InstanceFacts(instance_id=WHOLE_FACTS.instance_id, ami_id=WHOLE_FACTS.ami_id) == found
+    facts = find_instance(MetadataService(imds.url), root=machine())
+    assert InstanceFacts(instance_id=WHOLE_FACTS.instance_id, ami_id=WHOLE_FACTS.ami_id) == facts
 
 
 @pytest.mark.parametrize("route", ["never", "drip"])
@@ -169,5 +169,5 @@ def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
     assert BOARD_ID == look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given]).facts.instance_id
     (given / ASSET_TAG_FILE).parent.mkdir(parents=True)
     (given / ASSET_TAG_FILE).write_text("i-0123456789abcdef0\n", "utf-8")
-    found = look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given])
-    assert "i-0123456789abcdef0" == found.facts.instance_id
+    lookup = look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given])
+    assert "i-0123456789abcdef0" == lookup.facts.instance_id

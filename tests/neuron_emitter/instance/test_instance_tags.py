@@ -71,8 +71,8 @@ def ec2(play):
 
 def test_one_signed_request_gives_all_tags(ec2):
     """One signed request returns all tags of the instance, also keys that IMDS cannot have."""
-    found = describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)
-    assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == found
+    tags = describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)
+    assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == tags
     (body,) = ec2.bodies
     assert {
         "Action": ["DescribeTags"],

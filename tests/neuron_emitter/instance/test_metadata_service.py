@@ -116,9 +116,9 @@ def test_whatever_is_said_is_an_answer_or_an_error_of_ours(raw):
 def test_an_answer_comes_with_its_status_and_what_was_sent(play):
     """An answer has status and text; the caller judges the status. Headers are sent."""
     service = play({"/here": "yes \n"})
-    found = exchange(f"{service.url}/here", headers={"X-Mark": "1"})
-    assert 200 == found.status
-    assert "yes" == found.text()
+    answer = exchange(f"{service.url}/here", headers={"X-Mark": "1"})
+    assert 200 == answer.status
+    assert "yes" == answer.text()
     assert 404 == exchange(f"{service.url}/elsewhere").status
     assert "1" == service.asked[0][2]["X-Mark"]
 

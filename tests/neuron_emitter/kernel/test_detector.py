@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,9 +47,11 @@ def test_every_code_is_a_fault_also_without_a_member(code):
         f"kernel: NEURON_HW_ERR={code} affecting neuron devices",
         f"2026-11-22T00:00:00Z neuron0: NEURON_HW_ERR={code} device=0",
     ):
-        (found,) = read_faults(text, DETECTED_AT_S)
-        names = "code", "device", "serial_number", "action"
-        assert (code, None, None, None) == attrgetter(*names)(found)
+        (detected,) = read_faults(text, DETECTED_AT_S)
+        assert code == detected.code
+        assert detected.device is None
+        assert detected.serial_number is None
+        assert detected.action is None
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,15 @@ def test_what_only_looks_like_it_is_none(text):
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
 def test_an_index_that_is_none_is_left_out(index):
     """An index that is not an ASCII number, or too high for any instance, is unknown."""
-    (found,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", DETECTED_AT_S)
-    assert found.device is None
+    (detected,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", DETECTED_AT_S)
+    assert detected.device is None
 
 
 def test_the_first_of_two_members_counts():
     """The first of repeated members counts: appended text cannot change the message."""
-    (found,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", DETECTED_AT_S)
-    assert 1 == found.device
-    assert "X" == found.action
+    (detected,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", DETECTED_AT_S)
+    assert 1 == detected.device
+    assert "X" == detected.action
 
 
 MARKED_TEXTS = st.builds(
@@ -93,21 +93,21 @@ MARKED_TEXTS = st.builds(
 @given(st.lists(MARKED_TEXTS | st.sampled_from(["", "nc-id=1", "neuron: all is well"]), max_size=6))
 def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
     """Each marked line of a message is a fault with its own code and device."""
-    found = read_faults("\n".join(lines), DETECTED_AT_S)
+    faults = read_faults("\n".join(lines), DETECTED_AT_S)
     assert [line for line in lines if line.startswith("NEURON")] == [
-        f"NEURON_HW_ERR={fault.code} nd-id={fault.device}" for fault in found
+        f"NEURON_HW_ERR={fault.code} nd-id={fault.device}" for fault in faults
     ]
 
 
 @given(st.text(max_size=2000), st.text(max_size=2000))
 def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind):
     """The event of any message is short and printable."""
-    found = read_faults(f"{before} NEURON_HW_ERR={behind}", DETECTED_AT_S)[0]
-    words = [found.code, found.serial_number or "", found.action or ""]
+    detected = read_faults(f"{before} NEURON_HW_ERR={behind}", DETECTED_AT_S)[0]
+    words = [detected.code, detected.serial_number or "", detected.action or ""]
     assert all(len(word) <= MAX_WORD_CHARS for word in words)
-    assert len(found.text) <= MAX_FAULT_CHARS
-    shown = [value for value in found.details().values() if isinstance(value, str)]
-    assert all(text.isprintable() for text in [*shown, found.sentence()])
-    assert found.details() == {
-        name: value for name, value in present(**found.details()).items() if value is not None
+    assert len(detected.text) <= MAX_FAULT_CHARS
+    shown = [value for value in detected.details().values() if isinstance(value, str)]
+    assert all(text.isprintable() for text in [*shown, detected.sentence()])
+    assert detected.details() == {
+        name: value for name, value in present(**detected.details()).items() if value is not None
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -43,8 +42,8 @@ class Talking(Timetable):
 
     def read_chunk(self, timeout_s):
         """Return the next chunk, or call the next function."""
-        found = super().read_chunk(timeout_s)
-        return (found() or b"") if callable(found) else found
+        entry = super().read_chunk(timeout_s)
+        return (entry() or b"") if callable(entry) else entry
 
 
 @contextmanager
@@ -108,8 +107,10 @@ def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
         ]
         lines = run(reader, timetable, 130, spool=spool, clock=clock)
     (event,) = at_once
-    names = "Kind", "Event", "Fault", "Seq"
-    assert ("event", "HardwareFault", "DMA_ERROR", 1) == itemgetter(*names)(event)
+    assert "event" == event["Kind"]
+    assert "HardwareFault" == event["Event"]
+    assert "DMA_ERROR" == event["Fault"]
+    assert 1 == event["Seq"]
     assert [1, 2, 0] == counts(lines)
     assert 2 == len(fault_events(lines))
 
@@ -164,13 +165,13 @@ class FaultEmitter:
         """Write a message; timestamps can be slightly out of order."""
         stamp_us = self.now_us + after_us
         self.now_us = max(self.now_us, stamp_us)
-        made = message(stamp_us)
+        written = message(stamp_us)
         if is_fault:
             self.faults += 1
-            made = fault(stamp_us, device=self.faults)
+            written = fault(stamp_us, device=self.faults)
         at_s = KERNEL_BOOTED_S + 1e6 * self.boot + stamp_us / 1e6
         boot_id = f"{self.boot:032x}"
-        self.log.append(replace(made, boot_id=boot_id, at_s=at_s, seq=len(self.log)))
+        self.log.append(replace(written, boot_id=boot_id, at_s=at_s, seq=len(self.log)))
 
     def read_log(self, *, is_end=False):
         """Read new messages and store their events in one transaction."""
@@ -308,13 +309,13 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     old_us = int((FAULTS_NOW_S - KERNEL_BOOTED_S - 601) * 1e6)
     log.say(message(0, seq=0), fault(9, seq=1), fault(old_us, seq=2), fault(young_us, seq=3))
     faults = KernelFaults(log)
-    found, counted = take(faults)
-    assert "HardwareFaultsFound" == found.name
-    assert 2 == found.details["Count"]
-    assert FAULTS_NOW_S == found.at_s
+    older, counted = take(faults)
+    assert "HardwareFaultsFound" == older.name
+    assert 2 == older.details["Count"]
+    assert FAULTS_NOW_S == older.at_s
     assert (
         "2 hardware faults were in the kernel log before the emitter first read it, the"
-        " newest 10 min ago: they are not counted" == found.message
+        " newest 10 min ago: they are not counted" == older.message
     )
     assert "HardwareFault" == counted.name
     assert 1 == faults.count

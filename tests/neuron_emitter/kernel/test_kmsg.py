@@ -44,10 +44,10 @@ def ring(path, boot=KERNEL_BOOT):
 
 def read_all(source):
     """Return all messages that are available now."""
-    found = []
+    messages = []
     while new := source.read_messages(0.0):
-        found += new
-    return found
+        messages += new
+    return messages
 
 
 @pytest.fixture
@@ -69,16 +69,16 @@ def test_records_are_read_with_number_stamp_time_and_text(machine):
         b" DEVICE=+pci:0000:00:1e.0\n6,3,6000000,-;more\n"
     )
     source = ring(machine.ring)
-    found = read_all(source)
+    messages = read_all(source)
     source.close()
-    assert [1, 2, 3] == [message.seq for message in found]
+    assert [1, 2, 3] == [message.seq for message in messages]
     assert [KERNEL_BOOTED_S, KERNEL_BOOTED_S + 5, KERNEL_BOOTED_S + 6] == [
-        message.at_s for message in found
+        message.at_s for message in messages
     ]
     assert ["", "neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3", ""] == [
-        message.text for message in found
+        message.text for message in messages
     ]
-    assert {KERNEL_BOOT} == {message.boot_id for message in found}
+    assert {KERNEL_BOOT} == {message.boot_id for message in messages}
 
 
 @given(st.text(max_size=200))
@@ -94,9 +94,9 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
     )
     path.write_bytes(f"4,1,1,-;{raw}\n4,2,2,-;x\n".encode())
     source = ring(path)
-    found = read_all(source)
+    messages = read_all(source)
     source.close()
-    assert [wanted, ""] == [message.text for message in found]
+    assert [wanted, ""] == [message.text for message in messages]
 
 
 def test_a_record_that_comes_in_pieces_is_one(tmp_path):
@@ -158,18 +158,18 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
 @pytest.fixture
 def watched(machine):
     """Yield a function that starts to watch the machine's log; all watches end with the test."""
-    begun = []
+    watches = []
 
     def begin(choice="auto", state=None, *, is_asked_for=True):
         open_log = log_opener(choice, "monitor", machine.root)
         watch = KernelWatch(
             open_log, state or LogState(), is_asked_for=is_asked_for, clock=lambda: WATCHED_S
         )
-        begun.append(watch)
+        watches.append(watch)
         return watch
 
     yield begin
-    for watch in begun:
+    for watch in watches:
         watch.close()
 
 
@@ -202,10 +202,10 @@ def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, 
     watch = watched(is_asked_for=is_asked_for)
     wait_until(lambda: caplog.records)
     watch._thread.join(5)
-    (said,) = caplog.records
-    assert level == said.levelname
+    (logged,) = caplog.records
+    assert level == logged.levelname
     for words in ("Hardware faults are not counted", "kmsg", "CAP_SYSLOG"):
-        assert words in said.getMessage()
+        assert words in logged.getMessage()
     assert not watch.is_reading
     assert watch.take_detection().position is None
 

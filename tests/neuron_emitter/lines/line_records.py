@@ -86,8 +86,8 @@ def records(draw):
         minute_ms=60_000 * draw(st.integers(0, 1 << 25)),
         covered_seconds=draw(st.floats(0, 60)),
         reports=draw(st.integers(0, 60)),
-        core_state="".join("?" if one is None else draw(letters) for one in utilization[:1])
-        + "".join("?" if one is None else "b" for one in utilization[1:]),
+        core_state="".join("?" if percent is None else draw(letters) for percent in utilization[:1])
+        + "".join("?" if percent is None else "b" for percent in utilization[1:]),
         utilization_percent=utilization,
         idle_minutes=(0,) * len(utilization),
         identity_guessed=draw(st.booleans()),
@@ -145,7 +145,7 @@ def data(lines):
 
     A series is a namespace, a name and the values of one set of dimensions.
     """
-    found = {}
+    values_by_series = {}
     for line in lines:
         document = json.loads(line)
         for directive in document.get("_aws", {}).get("CloudWatchMetrics", []):
@@ -154,10 +154,10 @@ def data(lines):
                 for metric in directive["Metrics"]:
                     series = (directive["Namespace"], metric["Name"], dimensions)
                     value = document[metric["Name"]]
-                    found.setdefault(series, []).extend(
+                    values_by_series.setdefault(series, []).extend(
                         value if isinstance(value, list) else [value]
                     )
-    return found
+    return values_by_series
 
 
 def dimension_names(lines):

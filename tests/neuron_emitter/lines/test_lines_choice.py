@@ -48,7 +48,8 @@ def test_a_choice_adds_what_the_tier_lacks(tier, expected):
 
 
 ANY_CHOICES = st.lists(
-    st.sampled_from([one + at for one in CHOOSABLE for at in ("", "@instance")]), max_size=9
+    st.sampled_from([name + suffix for name in CHOOSABLE for suffix in ("", "@instance")]),
+    max_size=9,
 ).map(tuple)
 
 
@@ -58,10 +59,10 @@ def test_no_value_is_counted_twice(record, settings, metric):
     for line in lines_of(record, dataclasses.replace(settings, metric=metric)):
         directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
         defined = [
-            (one["Name"], *sorted(names))
+            (definition["Name"], *sorted(names))
             for directive in directives
             for names in directive["Dimensions"]
-            for one in directive["Metrics"]
+            for definition in directive["Metrics"]
         ]
         assert len(set(defined)) == len(defined)
         assert not directives or [] == violations(line)
@@ -76,9 +77,9 @@ def test_more_than_100_values_are_in_further_lines():
     assert [[]] * 3 == [violations(line) for line in written]
     by_cluster = (("ClusterName", record.cluster),)
     expected = (record.utilization_percent, record.idle_minutes)
-    found = data(written)
+    extracted = data(written)
     for name, values in zip(chosen, expected, strict=True):
-        assert [round(value, 2) for value in values] == found["Neuron", name, by_cluster]
+        assert [round(value, 2) for value in values] == extracted["Neuron", name, by_cluster]
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ def test_one_second_metrics_are_in_the_report_lines():
         )
     ]
     assert [] == violations(report)
-    metrics = [one["Metrics"] for one in metadata(report)["CloudWatchMetrics"]]
-    assert [1] * 120 == [one["StorageResolution"] for group in metrics for one in group]
+    metrics = [directive["Metrics"] for directive in metadata(report)["CloudWatchMetrics"]]
+    assert [1] * 120 == [metric["StorageResolution"] for group in metrics for metric in group]
 
 
 def test_a_runtime_tag_is_no_dimension():
@@ -60,9 +60,9 @@ def test_a_runtime_tag_is_no_dimension():
 )
 def test_what_differs_is_said_to_those_it_concerns(settings, expected):
     """Users of the script's settings get a sentence per difference; other users get none."""
-    said = [*differences(settings)]
-    assert len(expected) == len(said)
-    for part, sentence in zip(expected, said, strict=True):
+    sentences = [*differences(settings)]
+    assert len(expected) == len(sentences)
+    for part, sentence in zip(expected, sentences, strict=True):
         assert part in sentence
         assert "\n" not in sentence
         assert sentence.endswith(".")

@@ -50,14 +50,14 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
     ]
     assert lines
     for place, line in enumerate(lines):
-        found = json.loads(line)
-        assert seq + place == found["Seq"]
-        assert "report" == found["Kind"]
+        document = json.loads(line)
+        assert seq + place == document["Seq"]
+        assert "report" == document["Kind"]
         assert OtherRecord("report") == parse(line)
-        assert [] == undocumented(found, LINE_TAGS)
+        assert [] == undocumented(document, LINE_TAGS)
         if metadata(line) is not None:
             assert [] == violations(line)
-        at_ms = (metadata(line) or found)["Timestamp"]
+        at_ms = (metadata(line) or document)["Timestamp"]
         assert int(sample.at_s * 1000) == at_ms
 
 
@@ -78,11 +78,11 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
     for line in [
         record.line for record in LineWriter(settings).report_records(sample, LINE_SENDER, 1)
     ]:
-        found = json.loads(line)
-        values = found.get("NeuronCoreUtilization", [])
+        document = json.loads(line)
+        values = document.get("NeuronCoreUtilization", [])
         values = [*(values if isinstance(values, list) else [values])]
-        values += found.get("NeuronCoreUtilizationMore", [])
-        read |= dict(zip(core_indexes(found.get("Cores", "")), values, strict=True))
+        values += document.get("NeuronCoreUtilizationMore", [])
+        read |= dict(zip(core_indexes(document.get("Cores", "")), values, strict=True))
     expected = {
         core: round(value, 2)
         for core, value in enumerate(sample.utilization_percent)
@@ -153,12 +153,12 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
         ("event", lines.event_records([event], LINE_SENDER, 3)[0].line, int(event.at_s * 1000)),
     ):
         line.encode()
-        found = json.loads(line)
+        document = json.loads(line)
         assert "\n" not in line
-        assert kind == found["Kind"]
-        assert 3 == found["Seq"]
-        assert at_ms == found["Timestamp"]
-        assert LINE_SENDER.cluster == found["ClusterName"]
-        assert LINE_SENDER.instance_id == found["InstanceId"]
-        assert "_aws" not in found
+        assert kind == document["Kind"]
+        assert 3 == document["Seq"]
+        assert at_ms == document["Timestamp"]
+        assert LINE_SENDER.cluster == document["ClusterName"]
+        assert LINE_SENDER.instance_id == document["InstanceId"]
+        assert "_aws" not in document
         assert OtherRecord(kind) == parse(line)

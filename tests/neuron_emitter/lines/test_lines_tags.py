@@ -57,9 +57,13 @@ def test_tags_are_in_lines_of_every_kind():
         lines.event_records([Event("MonitorDied", 1e9, "it died")], LINE_SENDER, 1)[0].line,
         *[record.line for record in lines.report_records(sample, LINE_SENDER, 1)],
     ]
-    found = [json.loads(line) for line in written]
-    assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}
-    assert [LINE_TAGS] * len(found) == [{name: one[name] for name in LINE_TAGS} for one in found]
+    documents = [json.loads(line) for line in written]
+    assert {"minute", "core", "runtime", "event", "report"} == {
+        document["Kind"] for document in documents
+    }
+    assert [LINE_TAGS] * len(documents) == [
+        {name: document[name] for name in LINE_TAGS} for document in documents
+    ]
 
 
 def test_tags_are_read_as_key_and_value():
@@ -77,7 +81,7 @@ def test_a_tag_without_key_or_value_is_refused(texts):
 
 def test_a_tag_cannot_take_the_name_of_a_member():
     """A tag with the name of any line's member is refused, because it would replace the member."""
-    members = {name for kind in EMITTED for name in members_of(kind) if "." not in name}
+    members = {name for line_kind in EMITTED for name in members_of(line_kind) if "." not in name}
     by_core = {"NeuronCoreUtilizationNC0", "NeuronCoreUtilizationNC999"}
     for name in members | by_core | {*COMMON_DIMS, "_aws", "Timestamp"}:
         with pytest.raises(SettingsError, match="Use another key"):
@@ -94,7 +98,7 @@ def test_a_tag_cannot_take_the_name_of_a_member():
         {"k": "\x00"},
         {"k": " "},
         {"k": "\ud800"},
-        {str(one): "v" for one in range(51)},
+        {str(number): "v" for number in range(51)},
     ],
     ids=lambda tags: ascii(tags)[:24],
 )

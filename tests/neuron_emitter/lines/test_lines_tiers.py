@@ -44,14 +44,16 @@ def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
 @given(records(), ANY_LINE_SETTINGS)
 def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
     """The lines of a minute have consecutive numbers from the record's Seq, identity and tags."""
-    found = [json.loads(line) for line in lines_of(record, settings)]
-    assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
-    for one in found:
-        assert record.cluster == one["ClusterName"]
-        assert record.boot == one["Boot"]
-        assert record.instance_id == one["InstanceId"]
-        assert record.identity_guessed == one.get("IdentityGuessed", False)
-        assert LINE_TAGS == {name: one[name] for name in LINE_TAGS}
+    documents = [json.loads(line) for line in lines_of(record, settings)]
+    assert [record.seq + place for place in range(len(documents))] == [
+        document["Seq"] for document in documents
+    ]
+    for document in documents:
+        assert record.cluster == document["ClusterName"]
+        assert record.boot == document["Boot"]
+        assert record.instance_id == document["InstanceId"]
+        assert record.identity_guessed == document.get("IdentityGuessed", False)
+        assert LINE_TAGS == {name: document[name] for name in LINE_TAGS}
 
 
 @given(records(), ANY_LINE_SETTINGS)
@@ -66,12 +68,14 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     """Each known core is extracted once per dimension set, and an unknown core never."""
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
     for tier in ALL_TIERS[1:]:
-        found = {}
+        extracted = {}
         lines = lines_of(record, metrics=tier)
         for (_, name, dimensions), values in data(lines).items():
             if name.startswith("NeuronCoreUtilization"):
-                found.setdefault(tuple(dimension for dimension, _ in dimensions), []).extend(values)
-        assert dict.fromkeys(found, known) == found
+                extracted.setdefault(tuple(dimension for dimension, _ in dimensions), []).extend(
+                    values
+                )
+        assert dict.fromkeys(extracted, known) == extracted
 
 
 @pytest.mark.parametrize(
@@ -107,10 +111,10 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
     ami_id can come from the metadata service.
     """
     lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type", "ami_id")))
-    found = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
+    written = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
     wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
-    assert {WITH_CLUSTER: 8, wanted: 8} == dimension_names(found)
-    document = json.loads(found[0])
+    assert {WITH_CLUSTER: 8, wanted: 8} == dimension_names(written)
+    document = json.loads(written[0])
     assert "trn2u.48xlarge" == document["instance_type"] == document["InstanceType"]
     assert full(4).instance_id == document["instance_id"]
 
@@ -131,6 +135,6 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     (directive,) = first["_aws"]["CloudWatchMetrics"]
     carried = {"NeuronCoreUtilization", "ExecutionErrors"}
     expected = (MINUTE_METRICS if tier == "cluster" else TIER_METRICS).keys() - carried
-    assert expected == {one["Name"] for one in directive["Metrics"]}
+    assert expected == {definition["Name"] for definition in directive["Metrics"]}
     assert carried <= first.keys()  # the stack still reads them
     assert "more" not in {json.loads(line)["Kind"] for line in lines}

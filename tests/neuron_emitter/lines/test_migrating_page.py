@@ -40,9 +40,9 @@ def test_every_command_has_only_flags_that_exist(page):
     fields = dataclasses.fields(RunSettings)
     flags = {f"--{field.name.replace('_', '-')}" for field in fields}
     flags |= {field.metadata["short"] for field in fields if field.metadata.get("short")}
-    found = commands(page)
-    assert 4 <= len(found)
-    for words in found:
+    page_commands = commands(page)
+    assert 4 <= len(page_commands)
+    for words in page_commands:
         assert set() == {word for word in words if re.match(r"--?[a-z]", word)} - flags
 
 

@@ -197,23 +197,23 @@ OTHER_DRIVER = "gpu.nvidia.com"
 
 
 def varint(value):
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*encoded, value])
 
 
 def message(*parts):
     """Encode fields by number: texts and messages, or whole numbers."""
-    found = b""
+    encoded = b""
     for number, value in parts:
         if isinstance(value, int):
-            found += varint(number << 3) + varint(value)
+            encoded += varint(number << 3) + varint(value)
         else:
             content = value.encode() if isinstance(value, str) else value
-            found += varint(number << 3 | 2) + varint(len(content)) + content
-    return found
+            encoded += varint(number << 3 | 2) + varint(len(content)) + content
+    return encoded
 
 
 def devices(resource, *ids, is_new=False):

@@ -36,8 +36,8 @@ class AttributionLookup:
 
 def owners_in(lines):
     """Return the owners in runtime lines, by PID."""
-    found = map(json.loads, lines)
-    return {line["Pid"]: line.get("Owner") for line in found if line["Kind"] == "runtime"}
+    documents = map(json.loads, lines)
+    return {line["Pid"]: line.get("Owner") for line in documents if line["Kind"] == "runtime"}
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_owners_are_named_where_pids_are_those_of_reports(
     (tmp_path / "ns").mkdir()
     (tmp_path / "ns" / "pid").symlink_to(target)
     (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\n")
-    found = reach(Places(), own=tmp_path)
-    assert why_not in found.why_not
-    assert advice in found.advice
-    assert (found == Reach()) == (not advice)
+    reached = reach(Places(), own=tmp_path)
+    assert why_not in reached.why_not
+    assert advice in reached.advice
+    assert (reached == Reach()) == (not advice)
 
 
 def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
@@ -151,10 +151,10 @@ def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
     (tmp_path / "ns").mkdir()
     (tmp_path / "ns" / "pid").symlink_to(FIRST_NAMESPACE)
     monkeypatch.setattr(places, "read_text", lambda _path: None)
-    found = reach(Places(), own=tmp_path)
-    assert "" == found.why_not
-    assert ("the hidden processes of other users",) == found.limits
-    assert "hidepid" in found.advice
+    reached = reach(Places(), own=tmp_path)
+    assert "" == reached.why_not
+    assert ("the hidden processes of other users",) == reached.limits
+    assert "hidepid" in reached.advice
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
 def test_only_pids_of_this_machine_are_looked_up(machine, attribution, source, expected):
     """Owners are looked up for reports of this machine, not for reports from a file."""
     assert Reach() == reach(machine.places)
-    found = owners_of(attribution, source, machine.proc)
-    assert expected == (found is not None)
-    if found is not None:
-        found.close()
+    lookup = owners_of(attribution, source, machine.proc)
+    assert expected == (lookup is not None)
+    if lookup is not None:
+        lookup.close()

@@ -137,9 +137,9 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
 def test_a_kubelet_that_does_not_answer_is_a_reason_and_a_remedy(machine, kubelet, answer, reason):
     """A kubelet that fails has a reason and a remedy, without its own words."""
     kubelet(answer)
-    said, remedy = failure(PodResources(machine.places, within_s=60.0))
-    assert reason in said
-    assert "`" not in said
+    failure_reason, remedy = failure(PodResources(machine.places, within_s=60.0))
+    assert reason in failure_reason
+    assert "`" not in failure_reason
     assert remedy
 
 
@@ -376,5 +376,6 @@ def test_a_checkpoint_that_cannot_be_read_is_a_reason_and_a_remedy(machine):
     assert "no pod has a folder" in reason
     assert "Mount the node's folders" in remedy
     (machine.root / f"var/lib/kubelet/pods/{POD_ID}").mkdir(parents=True)
-    (found,) = source.read_allocations()
-    assert (f"pod:{POD_ID}", None) == (found.name, found.team), "as its processes are called"
+    (allocation,) = source.read_allocations()
+    assert f"pod:{POD_ID}" == allocation.name, "the name of the pod's processes"
+    assert allocation.team is None

@@ -128,11 +128,11 @@ def test_the_most_specific_hierarchy_counts(groups, expected):
 )
 def test_a_user_cannot_pass_for_another_by_naming_groups(below):
     """Groups below a user's systemd are not pods, tasks or jobs, because users can name them."""
-    found = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
-    assert found.job is None
-    assert found.pod is None
-    assert found.is_ecs is False
-    assert found.container is None or found.is_rootless
+    parsed = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
+    assert parsed.job is None
+    assert parsed.pod is None
+    assert parsed.is_ecs is False
+    assert parsed.container is None or parsed.is_rootless
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
     """
     for file in files:
         machine.file(file, "")
-    found = Presence(machine.root).is_missing(**{"job": None, "pod": None, **owner})
-    assert missing == found
+    is_missing = Presence(machine.root).is_missing(**{"job": None, "pod": None, **owner})
+    assert missing == is_missing
 
 
 @pytest.mark.parametrize("owner", [{"job": None, "pod": POD_ID}, {"job": "4711", "pod": None}])

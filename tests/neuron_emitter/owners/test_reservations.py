@@ -46,14 +46,14 @@ class ReservationSource:
         return self.answer
 
     def fail(self, reason="it hangs"):
-        self.answer = UnknownAssignmentsError(reason, "Mend it")
+        self.answer = UnknownAssignmentsError(reason, "Repair it")
 
 
 def reservations(clock, *sources, is_here=True):
     """Return the reservations of one scheduler with *sources*, read once."""
-    found = Reservations([Scheduler(lambda: is_here, sources)], clock=clock, is_background=False)
-    found.read_schedulers()
-    return found
+    reader = Reservations([Scheduler(lambda: is_here, sources)], clock=clock, is_background=False)
+    reader.read_schedulers()
+    return reader
 
 
 def test_the_first_source_that_answers_counts(clock):
@@ -92,41 +92,41 @@ def test_every_scheduler_must_answer(clock):
         ((JOB_ALLOCATION,), Assignments("known", *both)),
         (part, Assignments("unknown", *both)),
         (
-            UnknownAssignmentsError("it hangs", "Mend it"),
+            UnknownAssignmentsError("it hangs", "Repair it"),
             Assignments("unknown", (POD_A,), ("kubelet",)),
         ),
     ):
         jobs.answer = answer
-        found = Reservations(schedulers, clock=clock, is_background=False)
-        found.read_schedulers()
-        assert expected == found.current_assignments()
+        reader = Reservations(schedulers, clock=clock, is_background=False)
+        reader.read_schedulers()
+        assert expected == reader.current_assignments()
 
 
 def test_the_last_answer_counts_for_two_minutes(clock):
     """The last answer counts for two minutes, before the answer of another source."""
     first = ReservationSource("first", POD_A)
     second = ReservationSource("second")
-    found = reservations(clock, first, second)
+    reader = reservations(clock, first, second)
     first.fail()
     for _ in range(int(RESERVATIONS_KEPT_S / READ_EVERY_S)):
         clock.now_s += READ_EVERY_S
-        found.read_schedulers()
-        assert Assignments("known", (POD_A,), ("first",)) == found.current_assignments()
+        reader.read_schedulers()
+        assert Assignments("known", (POD_A,), ("first",)) == reader.current_assignments()
     clock.now_s += READ_EVERY_S
-    assert UNKNOWN_ASSIGNMENTS == found.current_assignments(), "also where the thread hangs"
-    found.read_schedulers()
-    assert Assignments("known", (), ("second",)) == found.current_assignments()
+    assert UNKNOWN_ASSIGNMENTS == reader.current_assignments(), "also where the thread hangs"
+    reader.read_schedulers()
+    assert Assignments("known", (), ("second",)) == reader.current_assignments()
 
 
 def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
     """A failure is logged once with its remedy, each reason separately, and so is its end."""
     caplog.set_level(logging.INFO)
     source = ReservationSource("the socket")
-    found = reservations(clock, source)
+    reader = reservations(clock, source)
     for reason in ("it hangs", "it hangs", "it lies", "it hangs", None, None, "it hangs"):
         source.fail(reason) if reason else setattr(source, "answer", ())
-        found.read_schedulers()
-    hangs = "Cannot read reserved cores from the socket: it hangs. Mend it."
+        reader.read_schedulers()
+    hangs = "Cannot read reserved cores from the socket: it hangs. Repair it."
     again = "Reserved cores are read from the socket again."
     assert [hangs, hangs.replace("hangs", "lies"), again, hangs] == caplog.messages
 
@@ -143,11 +143,11 @@ def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
 def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
     """Names are printable and bounded. Dropped IDs are counted and logged once."""
     long = POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99, odd_ids=2)
-    found = reservations(
+    reader = reservations(
         clock, ReservationSource("the socket", long, JOB_ALLOCATION._replace(odd_ids=1))
     )
-    found.read_schedulers()
-    allocation, _ = found.current_assignments().allocations
+    reader.read_schedulers()
+    allocation, _ = reader.current_assignments().allocations
     assert "ml/" + "a?" * 62 + "a" == allocation.name
     assert "t" * 63 == allocation.team
     (message,) = caplog.messages
@@ -158,20 +158,20 @@ def test_a_source_that_hangs_delays_no_line(caplog):
     """A source that hangs delays no line, and a single failure in the background is not logged."""
     source = ReservationSource("hanging", POD_A)
     source.is_released.clear()
-    found = Reservations([Scheduler(lambda: True, [source])])
+    reader = Reservations([Scheduler(lambda: True, [source])])
     try:
         wait_until(lambda: source.asked)
-        assert UNKNOWN_ASSIGNMENTS == found.current_assignments()
+        assert UNKNOWN_ASSIGNMENTS == reader.current_assignments()
         source.is_released.set()
-        wait_until(lambda: found.current_assignments().allocations == (POD_A,))
+        wait_until(lambda: reader.current_assignments().allocations == (POD_A,))
         source.fail()
-        found.read_schedulers()
+        reader.read_schedulers()
         assert [] == caplog.messages
-        found.read_schedulers()
+        reader.read_schedulers()
         assert 1 == len(caplog.messages)
     finally:
         source.is_released.set()
-        found.close()
+        reader.close()
     wait_until(lambda: "reservations" not in {thread.name for thread in threading.enumerate()})
 
 
@@ -196,9 +196,9 @@ def test_sources_are_asked_in_their_order(machine):
     assert handed_over + own == names()[0]
 
 
-def has_status(found, status):
+def has_status(reader, status):
     """Return True if the reader has this status now."""
-    return found.current_assignments().status == status
+    return reader.current_assignments().status == status
 
 
 @pytest.mark.parametrize(("attribution", "expected"), [("auto", "known"), ("none", "unknown")])
@@ -207,9 +207,9 @@ def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
 ):
     """Without attribution, reservations are none without a scheduler, otherwise unknown."""
     for status in ("none", expected):
-        found = reservations_reader_of(attribution, "monitor", machine.proc)
-        wait_until(partial(has_status, found, status))
-        found.close()
+        reader = reservations_reader_of(attribution, "monitor", machine.proc)
+        wait_until(partial(has_status, reader, status))
+        reader.close()
         checkpoint(machine)
     assert reservations_reader_of(attribution, "/reports.json", machine.proc) is None, (
         "of any machine"
@@ -221,7 +221,7 @@ def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
     kubelet(answers(listed(TRAINER)))
     machine.file(f"var/log/pods/ml_trainer-0_{POD_ID}/main/0.log", "")
     checkpoint(machine, entry(CORE, ["0", "1"]))
-    found = saved_reservations(machine.proc).current_assignments()
-    assert "known" == found.status
-    assert ("the kubelet's checkpoint",) == found.sources
+    assignments = saved_reservations(machine.proc).current_assignments()
+    assert "known" == assignments.status
+    assert ("the kubelet's checkpoint",) == assignments.sources
     assert saved_reservations(None) is None

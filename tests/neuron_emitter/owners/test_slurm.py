@@ -94,10 +94,10 @@ class Slurmctld:
 @pytest.fixture
 def slurmctld(monkeypatch):
     """Return a slurmctld without jobs, for an emitter whose user has neither jobs nor rights."""
-    found = Slurmctld()
-    monkeypatch.setattr(scontrol, "_ask", found.ask)
+    fake = Slurmctld()
+    monkeypatch.setattr(scontrol, "_ask", fake.ask)
     monkeypatch.setattr(os, "geteuid", lambda: 991)
-    return found
+    return fake
 
 
 def gres_of(name, *indexes, count=0):
@@ -359,7 +359,7 @@ def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, 
 JOB_ANSWERS = st.sampled_from(
     [
         None,
-        UnknownAssignmentsError("it failed", "Mend it"),
+        UnknownAssignmentsError("it failed", "Repair it"),
         "No jobs in the system\n",
         record(("a", ""), job="5", comment=FORGED_LINES),
         record(("a", ""), job="5", state="FAILED"),
@@ -435,9 +435,9 @@ def test_a_job_has_ended_only_if_slurmctld_says_so(
     if other_user:
         start(node, "9")
         slurmctld.jobs["9"] = record(("a", "gpu:1(IDX:2)"), job="9", user=other_user)
-    known, found = Minutes(node).read_at(0)
-    assert reason in found
-    assert bool(reason) == bool(found)
+    known, unknown_reason = Minutes(node).read_at(0)
+    assert reason in unknown_reason
+    assert bool(reason) == bool(unknown_reason)
     assert has_ended == (known["7"].has_ended if "7" in known else False)
     if other_user:
         assert {2} == known["9"].devices
@@ -451,12 +451,12 @@ def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
         record(("a", f"gpu:1(IDX:{index})"), job="7", state=state)
         for state, index in (("RUNNING", 1), ("FAILED", 1), ("RUNNING", 2), ("RUNNING", 2))
     ]
-    answers.insert(1, UnknownAssignmentsError("it failed", "Mend it"))
-    found = []
+    answers.insert(1, UnknownAssignmentsError("it failed", "Repair it"))
+    history = []
     for place, slurmctld.jobs["7"] in enumerate(answers):
         known, _ = minutes.read_at(1.1 * ASKED_EVERY_S * place)
-        found.append((known["7"].has_ended, *known["7"].devices))
-    assert [(False, 1), (False, 1), (True,), (False,), (False, 2)] == found
+        history.append((known["7"].has_ended, *known["7"].devices))
+    assert [(False, 1), (False, 1), (True,), (False,), (False, 2)] == history
 
 
 def test_a_job_is_known_by_its_sluid(node, slurmctld):

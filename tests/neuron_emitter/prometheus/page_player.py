@@ -53,27 +53,31 @@ class PlayedPage:
 
 def series_of(text, name=""):
     """Parse a page into values by name and labels; labels without a value are dropped."""
-    found = {}
+    values = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             if sample.name.startswith(name):
                 labels = frozenset(pair for pair in sample.labels.items() if pair[1])
-                assert (sample.name, labels) not in found
-                found[sample.name, labels] = sample.value
-    return found
+                assert (sample.name, labels) not in values
+                values[sample.name, labels] = sample.value
+    return values
 
 
 def types_of(text):
     """Return the type of every metric with samples."""
-    return {one.name: one.type for one in text_string_to_metric_families(text) if one.samples}
+    return {
+        family.name: family.type
+        for family in text_string_to_metric_families(text)
+        if family.samples
+    }
 
 
 def value(series, name, **labels):
     """Return the value of the only series with these labels; None if there is none."""
-    found = [
+    numbers = [
         number
         for (is_called, pairs), number in series.items()
         if is_called == name and labels.items() <= dict(pairs).items()
     ]
-    assert len(found) <= 1, found
-    return found[0] if found else None
+    assert len(numbers) <= 1, numbers
+    return numbers[0] if numbers else None

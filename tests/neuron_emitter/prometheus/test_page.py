@@ -82,14 +82,14 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     text = played.text()
     table: list[Any] = [*SCRIPT_METRICS, *OF_REPORT, *OF_MINUTE, *BUILD]
     expected = {
-        one.name.removesuffix("_total"): "counter" if one.name.endswith("_total") else "gauge"
-        for one in table
+        metric.name.removesuffix("_total"): "counter" if metric.name.endswith("_total") else "gauge"
+        for metric in table
     }
     assert expected == types_of(text)
     shown = {}
     for name, labels in played.series():
         shown.setdefault(name, set()).update(dict(labels))
-    missing = {one.name: {*one.labels.split()} - shown[one.name] for one in table}
+    missing = {metric.name: {*metric.labels.split()} - shown[metric.name] for metric in table}
     missing.pop("neuron_hardware_info")  # empty, because the memory size is unknown
     assert not any(missing.values())
     assert 2 == value(played.series(), "system_vcpu_count")

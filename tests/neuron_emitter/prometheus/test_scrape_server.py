@@ -75,8 +75,8 @@ def test_silent_connections_keep_no_scrape_out(serve):
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(4 * MAX_CONNECTIONS)]
     assert 200 == got(port)[0]
-    for one in silent:
-        one.close()
+    for connection in silent:
+        connection.close()
 
 
 class SlowPage(BlockingPage):

@@ -14,9 +14,9 @@ from tests.neuron_emitter.loop_rig import FakeClock
 @pytest.fixture
 def clock(monkeypatch):
     """Return a clock that moves only if a test sets it or the monitor waits to restart."""
-    made = FakeClock()
-    monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=made.sleep))
-    return made
+    fake_clock = FakeClock()
+    monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=fake_clock.sleep))
+    return fake_clock
 
 
 @pytest.fixture

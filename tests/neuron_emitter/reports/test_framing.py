@@ -54,8 +54,8 @@ def pids(reports: Iterable[Report]) -> list[int | None]:
 def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
     """Return the PIDs of reports in these chunks, up to the end of the input."""
     framer = Framer() if framer is None else framer
-    found = [each for chunk in chunks for each in framer.frame_chunk(chunk)]
-    return pids([*found, *framer.end_input()])
+    reports = [framed_report for chunk in chunks for framed_report in framer.frame_chunk(chunk)]
+    return pids([*reports, *framer.end_input()])
 
 
 def framed(*chunks: bytes, **options: int) -> tuple[list[int | None], int]:
@@ -160,5 +160,5 @@ def test_garbage_never_loses_a_whole_good_line(items, places):
     """Each complete line with a report is read, in order, whatever other lines contain."""
     text = b"".join((line(item) if isinstance(item, int) else item) + b"\n" for item in items)
     # Two halves of 9 may be adjacent and form a report.
-    found = [pid for pid in frame(*cut(text, places)) if pid != 9]
-    assert [item for item in items if isinstance(item, int)] == found
+    read_pids = [pid for pid in frame(*cut(text, places)) if pid != 9]
+    assert [item for item in items if isinstance(item, int)] == read_pids

@@ -64,12 +64,12 @@ def asking(*groups, period=None, **members):
 
 def test_the_groups_are_those_of_the_user_guide():
     """The default configuration has all groups, each in its section of AWS's user guide."""
-    found = json.loads(monitor_config(5))
-    (runtimes,) = found["neuron_runtimes"]
+    config = json.loads(monitor_config(5))
+    (runtimes,) = config["neuron_runtimes"]
     counted = [COUNTERS_GROUP, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
     assert ".*" == runtimes["tag_filter"]
     assert counted == [runtime["type"] for runtime in runtimes["metrics"]]
-    system = [group["type"] for group in found["system_metrics"]]
+    system = [group["type"] for group in config["system_metrics"]]
     assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == system
 
 
@@ -81,9 +81,9 @@ def test_an_unknown_group_is_refused(groups, found):
     """An unknown group is refused, and the error lists all groups."""
     with pytest.raises(SettingsError) as caught:
         monitor_config(5, groups)
-    said = str(caught.value)
-    assert f"in --groups: {found}. Use" in said
-    assert [] == [group for group in ALL_GROUPS if group not in said]
+    message = str(caught.value)
+    assert f"in --groups: {found}. Use" in message
+    assert [] == [group for group in ALL_GROUPS if group not in message]
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_con
 )
 def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
     """A period that neuron-monitor replaces by 5 s has a warning, because it does so silently."""
-    found = user_config({**asking(COUNTERS_GROUP), "period": period})
-    assert 5.0 == found.period_s
-    (said,) = found.warnings
-    assert json.dumps(period) in said
-    assert "neuron-monitor silently uses 5 s" in said
+    config = user_config({**asking(COUNTERS_GROUP), "period": period})
+    assert 5.0 == config.period_s
+    (warning,) = config.warnings
+    assert json.dumps(period) in warning
+    assert "neuron-monitor silently uses 5 s" in warning
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
         }
         for pattern in filters
     ]
-    found = user_config({RUNTIMES_SECTION: entries})
-    assert only_matched == found.only_matched
+    config = user_config({RUNTIMES_SECTION: entries})
+    assert only_matched == config.only_matched
     assert any(pattern != ".*" and pattern is not None for pattern in filters) == bool(
-        found.warnings
+        config.warnings
     )
 
 
@@ -193,8 +193,8 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
 )
 def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_config):
     """A configuration that loses data is used, with a warning of one sentence."""
-    (said,) = user_config(document).warnings
-    assert words in said
+    (warning,) = user_config(document).warnings
+    assert words in warning
 
 
 @pytest.mark.parametrize(("content", "found"), [
@@ -209,9 +209,9 @@ def test_an_invalid_configuration_is_refused(content, found, user_config):
     """An invalid file is refused with its name and the place of the mistake."""
     with pytest.raises(SettingsError) as caught:
         user_config(content)
-    said = str(caught.value)
-    assert "own.json is " in said
-    assert found in said
+    message = str(caught.value)
+    assert "own.json is " in message
+    assert found in message
 
 
 @pytest.mark.parametrize(
@@ -232,6 +232,6 @@ def test_any_json_is_either_used_or_refused_with_a_sentence(own_file, value):
         with pytest.raises(SettingsError):
             read_monitor_config(own_file)
         return
-    found = read_monitor_config(own_file)
-    assert found.period_s >= 1
-    assert own_file.read_text() == found.text
+    config = read_monitor_config(own_file)
+    assert config.period_s >= 1
+    assert own_file.read_text() == config.text

@@ -74,13 +74,13 @@ def test_every_member_of_the_newest_tool_is_decoded():
         ),
     }
     del document["system_data"]["vcpu_usage"]["usage_data"]
-    unread = r"loaded_models\.0\.(name|uuid|model_id|is_running|.*memory_used_bytes.*)|zone_id"
-    unread += r"|(execution_stats|memory_used|k8s_info)\.period|context_switch_count"
+    ignored = r"loaded_models\.0\.(name|uuid|model_id|is_running|.*memory_used_bytes.*)|zone_id"
+    ignored += r"|(execution_stats|memory_used|k8s_info)\.period|context_switch_count"
     written_members = {
-        name: value for name, value in members(document, "") if not re.search(unread, name)
+        name: value for name, value in members(document, "") if not re.search(ignored, name)
     }
-    found = dict(places(decode(written(document)), ""))
-    assert written_members == {name: found.get(name) for name in written_members}
+    decoded = dict(places(decode(written(document)), ""))
+    assert written_members == {name: decoded.get(name) for name in written_members}
 
 
 USED_BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
@@ -103,10 +103,10 @@ def test_null_costs_no_group(place):
     for step in place[:-1]:
         parent = parent[step]
     parent[place[-1]] = None
-    found = decode(written(document))
-    assert () == found.dropped_groups
+    decoded = decode(written(document))
+    assert () == decoded.dropped_groups
     fold = new_fold()
-    fold.fold_report(found, 1_800_000_000.0)
+    fold.fold_report(decoded, 1_800_000_000.0)
     assert 4 == len(closed(fold).core_state)
 
 
@@ -213,12 +213,12 @@ def test_a_wrong_type_costs_its_group_only(group, below, wrong):
     without = whole()
     replace(spoiled, group + below, wrong)
     replace(without, group, NOT_THERE)
-    found = decode(written(spoiled))
+    decoded = decode(written(spoiled))
     name = group.removesuffix(".0").rpartition(".")[2]
-    assert (name,) == found.dropped_groups
-    assert decode(written(without)) == msgspec.structs.replace(found, dropped_groups=())
+    assert (name,) == decoded.dropped_groups
+    assert decode(written(without)) == msgspec.structs.replace(decoded, dropped_groups=())
     fold = new_fold()
-    fold.fold_report(found, 1_800_000_000.0)
+    fold.fold_report(decoded, 1_800_000_000.0)
     assert 1 == fold.groups_dropped
 
 

@@ -32,10 +32,10 @@ def pipe():
 
 def whole(source):
     """Return all bytes until the end."""
-    found = b""
+    content = b""
     while (chunk := source.read_chunk(1.0)) is not None:
-        found += chunk
-    return found
+        content += chunk
+    return content
 
 
 def test_a_file_is_read_to_its_end(tmp_path):

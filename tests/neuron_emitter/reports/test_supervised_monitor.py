@@ -138,10 +138,10 @@ def test_a_missing_command_is_refused(command, tmp_path, monkeypatch):
     (tmp_path / "plain").write_text("#!/bin/sh\n")
     with pytest.raises(SourceError) as caught:
         find_monitor(command)
-    said = str(caught.value)
+    message = str(caught.value)
     assert 3 == caught.value.exit_code
     words = (command, "/opt/aws/neuron/bin", "aws-neuronx-tools", "--monitor-command")
-    assert [] == [word for word in words if word not in said]
+    assert [] == [word for word in words if word not in message]
 
 
 def test_a_command_is_found_on_the_path_and_in_its_package(tmp_path, monkeypatch, script):

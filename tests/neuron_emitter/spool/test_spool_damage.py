@@ -70,7 +70,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
         assert ["a", "b"] == held(spool)
     with Spool(tmp_path, clock=clock) as spool:
         assert b"state" == spool.state
-        assert (31, 32) == tuple(record.seq for record in spool.oldest(10, 100))
+        assert [31, 32] == [record.seq for record in spool.oldest(10, 100)]
         assert {"damaged": 25} == counters_of(spool, boot).dropped
         assert 0 == balance(spool, boot)
 
@@ -125,9 +125,9 @@ def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
         path.with_name(f"{FILE_NAME}-wal").write_bytes(b"log of %d" % number)
         set_aside(path, clock.now_s + number)
     kept = damaged_files(tmp_path)
-    assert [b"2", b"3"] == [each.read_bytes() for each in kept]
-    logs = [each.with_name(f"{each.name}-wal") for each in kept]
-    assert [b"log of 2", b"log of 3"] == [each.read_bytes() for each in logs]
+    assert [b"2", b"3"] == [file.read_bytes() for file in kept]
+    logs = [file.with_name(f"{file.name}-wal") for file in kept]
+    assert [b"log of 2", b"log of 3"] == [log.read_bytes() for log in logs]
     assert {*kept, *logs} == set(tmp_path.iterdir())
 
 
