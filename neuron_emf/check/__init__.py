@@ -1,6 +1,6 @@
 """
-`neuron-emf check`: is everything there that a first record needs.
+`neuron-emf check`: test everything that a first record needs.
 
-It reads, tries and changes nothing, but for one log stream and one log line of
-its own, which no consumer takes for a record.
+It reads, tries and changes nothing, except one log stream and one log line of its own, which no
+consumer treats as a record.
 """

@@ -1,9 +1,9 @@
 """
-One question to AWS, and what its answer means.
+One call to AWS, and the meaning of its answer.
 
-An answer is a value, never an exception; what an error means is decided by the
-emitter's own table, `neuron_emitter.delivery.aws_failures`. Every answer, also a
-refusal, says by its Date header what the time is at AWS.
+An answer is a value, never an exception; the emitter's own table,
+`neuron_emitter.delivery.aws_failures`, classifies errors. The Date header of every answer,
+including a refusal, shows the time at AWS.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ NOT_AUTHENTICATED: Final = {
     CREDENTIALS_REJECTED: "AWS rejects the credentials",
     SIGNATURE: "AWS rejects the signature",
 }
-"""AWS does not know the caller, for this reason, so every other question would be refused, too."""
+"""Reasons for which AWS does not know the caller, so that it would also refuse every other call."""
 
 UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
 MAX_SKEW_S: Final = 60.0
 
 BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
-TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
+TOKENS: Final = ("nextToken", "NextToken")  # the token of the next page, as each service names it
 _REASONS_OF_CAUSES: Final = {"": CALL_REFUSED, "invalid": CALL_REFUSED, "missing": NO_LOG_GROUP}
-"""What causes are called here that have another name in `neuron_emitter.delivery.aws_failures`."""
+"""Names here of causes that `neuron_emitter.delivery.aws_failures` names differently."""
 
 
 _CLIENT_ADVICE: Final = {
@@ -67,16 +67,16 @@ _CLIENT_ADVICE: Final = {
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    What came back.
+    The answer of one call.
 
     Attributes:
-        action: What was asked, as a policy calls it, such as `logs:PutLogEvents`.
+        action: The called action as a policy names it, such as `logs:PutLogEvents`.
 
-        response: What AWS said, empty for a refusal.
+        response: AWS's response, empty for a refusal.
 
-        reason: One of few words why not, such as `access`; empty for a success.
+        reason: The reason of a failure, one of a few words such as `access`; empty for a success.
 
-        words: Of AWS or of its SDK, bounded.
+        words: The message of AWS or its SDK, shortened.
     """
 
     action: str
@@ -87,7 +87,7 @@ class Answer:
 
 class AwsClient:
     """
-    The clients of one account, and AWS's clock beside ours.
+    The clients of one account, and the difference between its clock and ours.
 
     Attributes:
         skew_s: This machine's clock minus AWS's, at the last answer that had a
@@ -106,7 +106,7 @@ class AwsClient:
     @property
     def region(self) -> str:
         """
-        Where CloudWatch Logs is asked.
+        Return the Region of CloudWatch Logs.
 
         Raises:
             SettingsError: If no region is known.
@@ -114,7 +114,7 @@ class AwsClient:
         return str(self._client("logs").meta.region_name)
 
     def arn(self, group: str = "*") -> str:
-        """What a policy must name: for actions that look at groups by prefix, all of them."""
+        """Return the ARN for a policy; for actions that list groups by prefix, all of them."""
         partition, number = self.caller
         return f"arn:{partition}:logs:{self.region}:{number}:log-group:{group}"
 
@@ -140,7 +140,7 @@ class AwsClient:
     def ask_all(
         self, service: str, operation: str, member: str, **parameters: object
     ) -> tuple[Answer, list[JsonObject]]:
-        """The last answer, and the entries of *member* in all pages until then."""
+        """Return the last answer, and the entries of *member* in all pages until then."""
         answer = self.ask(service, operation, **parameters)
         entries = list(answer.response.get(member, ()))
         for _ in range(MAX_PAGES - 1):
@@ -159,7 +159,7 @@ class AwsClient:
         cause = refusal_cause(error)
         said = f"{code}: {words}" if code and words else code or words
         reason = _REASONS_OF_CAUSES.get(cause, cause)
-        if cause == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not asked
+        if cause == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not called
             reason = NO_CREDENTIALS
         return Answer(action, reason=reason, words=bounded(said))
 
@@ -172,7 +172,7 @@ class AwsClient:
 
 
 def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
-    """A warning that *answer* gave nothing about *resource*; *otherwise* ends the advice."""
+    """Return a warning that *answer* has nothing about *resource*; *otherwise* ends the advice."""
     if answer.reason == ACCESS:
         return warning(
             f"not known: {answer.action} on {resource} is denied",
@@ -183,25 +183,26 @@ def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
 
 
 def denied_advice(answer: Answer, otherwise: str) -> str:
-    """Return what to do about *answer*, a denied call, by AWS's words, else *otherwise*."""
+    """Return the advice for *answer*, a denied call, from AWS's words, or *otherwise*."""
     return _as_advice(access_advice(answer.words, otherwise))
 
 
 def proxy_advice(answer: Answer, otherwise: str = "") -> str:
-    """Return what to do about *answer* if a proxy gave it, else *otherwise*."""
+    """Return the advice for *answer* if a proxy sent it, or *otherwise*."""
     return _as_advice(PROXY_ADVICE) if answer.reason == PROXY_ERROR else otherwise
 
 
 def _as_advice(sentence: str) -> str:
-    """Return *sentence* as results of checks have it: without a capital and a full stop."""
+    """Return *sentence* in the form of check results: without a capital and a period."""
     return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
 def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
     """
-    Whose credentials these are, and the answer, which has the account's number.
+    Return whose credentials these are, and the answer with the account's number.
 
-    Everybody may ask that; who cannot reach the service can still send lines.
+    Every caller may ask this. A caller that cannot reach the service may still be able to send
+    lines.
     """
     answer = aws.ask("sts", "get_caller_identity")
     if not answer.reason:
@@ -222,7 +223,7 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
 
 
 def check_clock(skew_s: float | None) -> CheckResult:
-    """The clock of this machine beside the dates of AWS's answers."""
+    """Compare this machine's clock with the dates of AWS's answers."""
     if skew_s is None:
         return not_tried("no AWS response had the time")
     apart = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} AWS"

@@ -63,7 +63,7 @@ def command(context: click.Context, /, **values: object) -> int:
         from neuron_emf.command_output import show_json  # noqa: PLC0415 - --help needs none of it
 
         show_json(for_programs(results, given))
-    elif settings.quick:  # without Rich: it is asked every half minute
+    elif settings.quick:  # without Rich: a health check calls it every half minute
         click.echo("\n".join(map(check_results.line, results)))
     else:
         from neuron_emf.command_output import show  # noqa: PLC0415 - as above
@@ -75,7 +75,7 @@ def command(context: click.Context, /, **values: object) -> int:
 def for_people(
     results: Sequence[CheckResult], given: Sequence[Origin], can_do: str = CAN_SEND
 ) -> list[RenderableType]:
-    """The checks, the settings that are not at their defaults, and the sum."""
+    """Return the checks, the settings that are not at their defaults, and the summary."""
     failures = check_results.failures(results)
     verdict = can_do.format("cannot" if failures else "can")
     if failures and all(result.state == check_results.CHECK_UNKNOWN for result in failures):
@@ -86,7 +86,7 @@ def for_people(
 
 
 def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> Members:
-    """The same as one document."""
+    """Return the results as one document."""
     settings = [
         {"setting": origin.name, "value": origin.value or None, "from": origin.where}
         for origin in given
@@ -95,7 +95,7 @@ def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> Mem
 
 
 def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
-    """The settings that somebody has set."""
+    """Return the settings that the operator has set."""
     from rich.table import Table  # noqa: PLC0415 - not for --quick
     from rich.text import Text  # noqa: PLC0415 - as above
 

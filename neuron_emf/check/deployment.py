@@ -1,16 +1,13 @@
 """
-Before a deployment: what the region or the account lacks for the stack. Reads only.
+Check before a deployment what the Region or the account lacks for the stack. It only reads.
 
-What a region offers is asked of CloudFormation's registry, whose schema of a
-type names its properties; a region may get a type, and a type a property,
-months after others.
+CloudFormation's registry shows what a Region offers: its schema of a type has the type's
+properties. A Region may get a type, and a type a property, months after others. If AWS does not
+answer about a need of the deployment, the need is unknown, which is as bad as a failure.
 
-What the deployment needs and AWS does not answer is unknown, which is as bad as a failure.
-
-The memory of a function is known by the name of its quota alone. Service Quotas
-may not list it, and a new account has been refused more than 3,008 MB all the
-same; so what is not read is a warning that says so, never ok.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+The memory limit of a function is known only by the name of its quota. Service Quotas may not list
+it, and new accounts were refused more than 3,008 MB; so a limit that cannot be read is a warning,
+never ok. https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
 
 from __future__ import annotations
@@ -40,21 +37,21 @@ if TYPE_CHECKING:
 
 NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
 NEW_ACCOUNT_MB: Final = 3008  # of a function, in many accounts that are new to Lambda
-DEFAULT_CLOSE_MB: Final = 512  # default of CloseMemory
+DEFAULT_CLOSE_MB: Final = 512  # the default of CloseMemory
 MEMORY_QUOTA: Final = "Function memory maximum"
-MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
+MOST_FILTERS: Final = 5  # quota L-87E7D306, which cannot be raised
 
 _EXISTING: Final = "quotas and existing resources"
 
 
 NEEDS: Final = TABLES["needs"]
-"""Types and properties that the template uses and not every region has, by the check's name."""
+"""Types and properties that the template uses and some Regions lack, by the check's name."""
 YOUNG: Final = ("field indexes", "query parameters", "alarm warm-up")
-# Without these the template does outside of the partition `aws`; a test compares it.
+# Outside the partition `aws` the template works without these; a test compares it.
 
 
 def check_deployment(settings: CheckSettings) -> list[CheckResult]:
-    """What a deployment with *settings*' region, stack and log group will meet."""
+    """Check what a deployment with *settings*' Region, stack and log group needs."""
     account = settings.account(settings.region)
     aws = AwsClient(account)
     try:
@@ -91,7 +88,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
 
 
 def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
-    """Whether CloudFormation knows property *member* of type *kind* in this region."""
+    """Check that CloudFormation knows property *member* of type *kind* in this Region."""
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=kind)
     if answer.reason:
         if not answer.words.startswith("TypeNotFoundException"):
@@ -109,7 +106,7 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
 
 
 def check_concurrency(aws: AwsClient) -> CheckResult:
-    """How many invocations the account allows at a time, for all functions together."""
+    """Check how many concurrent invocations the account allows for all functions together."""
     answer = aws.ask("lambda", "get_account_settings")
     limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
     if answer.reason or not isinstance(limit, int):
@@ -123,7 +120,7 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
 
 
 def check_memory(aws: AwsClient, parameters: Texts | None) -> CheckResult:
-    """Whether a function may have the `CloseMemory` of *parameters*; None is no stack yet."""
+    """Check that a function may have the `CloseMemory` of *parameters*; None means no stack yet."""
     answer, quotas = aws.ask_all(
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
     )
@@ -147,7 +144,7 @@ def check_memory(aws: AwsClient, parameters: Texts | None) -> CheckResult:
 
 
 def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckResult:
-    """Whether the stack can make its log group, or has it already."""
+    """Check that the stack can create its log group, or already has it."""
     answer, listed = find_log_group(aws, group)
     if answer.reason:
         return _unknown(answer, "*")
@@ -160,7 +157,7 @@ def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckR
 
 
 def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
-    """Whether the group has room for the stack's subscription filter."""
+    """Check that the group has room for the stack's subscription filter."""
     answer, filters = aws.ask_all(
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
     )
@@ -176,7 +173,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
 
 
 def check_shards(aws: AwsClient, stack_name: str, parameters: Texts | None) -> CheckResult:
-    """Which numbers of shards the next deployment reaches."""
+    """Check which numbers of shards the next deployment can reach."""
     if parameters is None or parameters.get("Mode", "direct") == "direct":
         return ok("no stream yet: a new one can have any number")
     answer = aws.ask(
@@ -199,7 +196,7 @@ def check_shards(aws: AwsClient, stack_name: str, parameters: Texts | None) -> C
 
 
 def _stack(aws: AwsClient, name: str) -> tuple[Answer, Texts | None]:
-    """The answer, without a reason if it is known, and the stack's parameters; None without one."""
+    """Return the answer, without a reason if it is known, and the stack's parameters or None."""
     answer = aws.ask("cloudformation", "describe_stacks", StackName=name)
     if not answer.reason:
         (stack,) = answer.response["Stacks"]
@@ -209,5 +206,5 @@ def _stack(aws: AwsClient, name: str) -> tuple[Answer, Texts | None]:
 
 
 def _unknown(answer: Answer, resource: str) -> CheckResult:
-    """Return that *answer* gave nothing about *resource*, which the deployment needs."""
+    """Return that *answer* has nothing about *resource*, which the deployment needs."""
     return replace(unanswered(answer, resource, "; the deployment will show"), state=CHECK_UNKNOWN)

@@ -1,10 +1,10 @@
 """
-The instance: its name and cluster, what it costs, and what `run` would use of it.
+Check the instance: its name and cluster, its price, and what `run` would use on it.
 
-Asked as `run` asks: the orchestrators for the cluster, the report and the metadata service for
-the instance. Price and payment are by the instance alone: what a stack's parameters say of its
-type is not known here. Nothing of the spool's folder is changed, and an emitter that runs is not
-disturbed: its lock is looked at, never waited for.
+It asks like `run`: the orchestrators for the cluster, the report and the metadata service for the
+instance. Price and payment depend on the instance alone, because the stack's parameters are unknown
+here. Nothing in the spool's folder is changed, and a running emitter is not disturbed: its lock is
+inspected, never awaited.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 _NAME_IT: Final = "use --cluster NAME"
 _IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"
 _MIB: Final = 1 << 20
-_VERSION_AT: Final = slice(60, 64)  # of a database's first bytes: sqlite.org/fileformat.html
+_VERSION_AT: Final = slice(60, 64)  # in a database's first bytes: sqlite.org/fileformat.html
 _HEADER_BYTES: Final = 100
 
 
 def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
     """
-    The result, and the name; an empty one when there is none.
+    Return the result, and the name; an empty name if there is none.
 
-    *origin* says where the setting came from.
+    *origin* is the source of the setting.
     """
     try:
         cluster = find_cluster(settings.cluster, ClusterSearch(region=settings.region))
@@ -71,7 +71,7 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
 def check_instance(
     settings: CheckSettings, facts: InstanceFacts, report: Report | None
 ) -> tuple[CheckResult, str]:
-    """The result, and the id that records will have."""
+    """Return the result, and the ID that records will have."""
     info = report.instance_info if report is not None else None
     reported = (info.instance_id or "").strip() if info is not None else ""
     if reported and reported.isascii() and reported.isprintable():
@@ -101,7 +101,7 @@ def _with_type(instance_id: str, facts: InstanceFacts) -> str:
 def emitted_instance(
     facts: InstanceFacts, report: Report | None, instance_type: str | None = None
 ) -> InstanceFacts:
-    """Return what the emitter's lines will say of the instance; *instance_type* is the setting."""
+    """Return the instance in the emitter's lines; *instance_type* is the setting."""
     inventory = Inventory(KnownInstance())
     inventory.learn_facts(facts.with_fallback(InstanceFacts(instance_type=instance_type)))
     if report is not None:
@@ -110,7 +110,7 @@ def emitted_instance(
 
 
 def check_price(instance: InstanceFacts) -> CheckResult:
-    """By the list: without a price no amount counts its idle cores."""
+    """Check the list price: without a price, no amount counts the instance's idle cores."""
     instance_type, region = instance.instance_type, instance.region
     if not instance_type:
         return failed(
@@ -135,7 +135,7 @@ def check_price(instance: InstanceFacts) -> CheckResult:
 
 
 def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
-    """Committed or avoidable, and why; *paid* is what `run --paid` says."""
+    """Report if it is committed or avoidable, and why; *paid* is the setting of `run --paid`."""
     lifecycle, instance_type = instance.lifecycle, instance.instance_type
     saves_nothing = is_committed(PaymentTerms(paid, lifecycle, instance_type), {})
     if saves_nothing:
@@ -154,7 +154,7 @@ def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
 
 
 def check_attribution(settings: CheckSettings) -> CheckResult:
-    """What can be named and what cannot; never a failure, because every number is right without."""
+    """Check which owners can be named. It never fails: numbers are right without names."""
     if settings.attribution == OFF:
         return not_needed("--attribution none: owners are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
@@ -169,7 +169,7 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
 
 
 def check_reservations(settings: CheckSettings) -> CheckResult:
-    """Read the assignments of schedulers as `run` would; never a failure either."""
+    """Read the assignments of schedulers as `run` would. It never fails either."""
     if settings.attribution == OFF:
         return not_needed("--attribution none: cores that are assigned and not used are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
@@ -197,7 +197,7 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
 
 
 def check_kernel_log(settings: CheckSettings) -> CheckResult:
-    """Where faults are read; never a failure, because every other number is right without."""
+    """Check where faults are read. It never fails, because every other number is right without."""
     open_log = log_opener(settings.kernel_messages, settings.input)
     if open_log is None:
         if settings.kernel_messages == NONE:
@@ -212,7 +212,7 @@ def check_kernel_log(settings: CheckSettings) -> CheckResult:
 
 
 def check_spool(settings: CheckSettings) -> CheckResult:
-    """Whether records can be kept on disk, and for how many of them there is room."""
+    """Check that records can be kept on disk, and for how many of them there is room."""
     directory = spool_directory(settings)
     if directory is None:
         return not_needed("records are kept in memory with --output stdout")
@@ -274,7 +274,7 @@ def _layout_version(path: Path) -> int:
 
 
 def check_output(settings: CheckSettings) -> CheckResult:
-    """Whether the lines can go where `--output` says; nothing is written."""
+    """Check that the lines can go to `--output`; nothing is written."""
     if settings.output == LOGS:
         return not_needed("lines go to CloudWatch Logs")
     if sys.stdout is None:

@@ -1,19 +1,18 @@
 """
-The two log groups: what becomes of lines in them, and one line written and read back.
+Check the two log groups: the processing of lines in them, and one line written and read back.
 
-Only class STANDARD has both metric extraction and subscriptions, and the class
-of a group cannot be changed. The subscription filter has the stack's name, lets
-minute lines pass and nothing else, and delivers to the stack's function or
-stream, or to a destination in the account that the stack is in.
+Only class STANDARD has both metric extraction and subscriptions, and the class of a group cannot be
+changed. The subscription filter has the stack's name, accepts only minute lines, and delivers to
+the stack's function or stream, or to a destination in the stack's account.
 
-An account policy keeps CloudWatch from making metrics of the groups it selects, by name or by
-the beginning of the name, those it lists or all others; without criteria all. What its document
-says is not documented, and that it exists is enough:
+An account policy stops CloudWatch from extracting metrics in the groups that it selects: by name,
+by the beginning of the name, those in a list or all others; without criteria, all groups. The
+content of its document is not documented; its existence is enough:
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutAccountPolicy.html
 
-The line of the probe is JSON without EMF, of a kind that the stack ignores, and without the
-member that its subscription asks for. Its stream has the same name each time, so a check leaves
-one stream behind, however often it runs.
+The probe's line is JSON without EMF, of a kind that the stack ignores, and without the member that
+its subscription requires. Its stream always has the same name, so checks leave only one stream
+behind.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ _ARN_PARTS: Final = 6
 POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
 MAX_CRITERIA_BYTES: Final = 25 << 10
 PATTERN: Final = '"CoveredSeconds"'
-"""What template.yaml lets through: a member of minute lines alone."""
+"""The pattern in template.yaml: a member that only minute lines have."""
 
 _LOG_GROUP_PARAMETER: Final = "LogGroupName"
 _CRITERIA: Final = re.compile(
@@ -71,10 +70,10 @@ _DEPLOY_WITH_GROUP: Final = "deploy the stack again, with this group as its LogG
 
 def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult, CheckResult, str]:
     """
-    Look at log group *name*: whether it is there, and its class; and why that is not known.
+    Check that log group *name* exists, and its class; return also why this is unknown.
 
-    The reason is `NO_LOG_GROUP` when AWS was asked and has none of this name, empty when it has.
-    *deploys* is what to do then.
+    The reason is `NO_LOG_GROUP` if AWS has no group of this name, and empty if it has one.
+    *deploys* is the advice in that case.
     """
     answer, group = find_log_group(aws, name)
     if answer.reason:
@@ -89,7 +88,7 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
 
 
 def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, JsonObject | None]:
-    """The answer, and what it says of log group *name*; None where it does not list it."""
+    """Return the answer, and its entry of log group *name*; None if it does not list the group."""
     answer, groups = aws.ask_all(
         "logs",
         "describe_log_groups",
@@ -116,7 +115,7 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
 
 
 def _class(group: JsonObject) -> CheckResult:
-    group_class = str(group.get("logGroupClass", STANDARD_CLASS))  # older regions have no classes
+    group_class = str(group.get("logGroupClass", STANDARD_CLASS))  # older Regions have no classes
     if group_class == STANDARD_CLASS:
         return ok(f"{STANDARD_CLASS}: metrics are extracted, subscriptions deliver")
     return failed(
@@ -127,7 +126,7 @@ def _class(group: JsonObject) -> CheckResult:
 
 
 def check_subscription(aws: AwsClient) -> CheckResult:
-    """Whether minute lines of the group are delivered to the stack."""
+    """Check that minute lines of the group are delivered to the stack."""
     group, stack_name = aws.account.log_group, aws.account.stack_name
     if not stack_name:
         return not_needed("there is no stack to subscribe")
@@ -167,7 +166,7 @@ def _judged(found: JsonObject, stack_name: str) -> CheckResult:
 
 
 def _is_receiver(destination: str, stack_name: str) -> bool:
-    """By its name: CloudFormation begins it with the stack's, cut where it would be too long."""
+    """Return True by name: CloudFormation begins it with the stack's name, maybe shortened."""
     parts = destination.split(":", 5)
     if len(parts) < _ARN_PARTS:
         return False
@@ -180,7 +179,7 @@ def _is_receiver(destination: str, stack_name: str) -> bool:
 
 
 def selects(criteria: str | None, group: str) -> bool | None:
-    """Whether a policy with *criteria* is about *group*; None for no documented form of them."""
+    """Return True if a policy with *criteria* selects *group*; None for an undocumented form."""
     if criteria is None or not criteria.strip():
         return True
     found = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
@@ -199,7 +198,7 @@ def selects(criteria: str | None, group: str) -> bool | None:
 
 
 def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
-    """Whether metrics are made of the lines in *groups*."""
+    """Check that metrics are extracted from the lines in *groups*."""
     answer, policies = aws.ask_all(
         "logs", "describe_account_policies", "accountPolicies", policyType=POLICY_TYPE
     )
@@ -230,13 +229,13 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
 KIND: Final = "probe"
 STREAM_TEMPLATE: Final = "check/{instance}"
 ROUND_TRIP_TIMEOUT_S: Final = 180.0
-"""Lines that were taken have been recorded to be unreadable for more than 90 s."""
+"""Seconds to wait for a line; recorded lines could not be read for more than 90 s."""
 
 ROUND_TRIP_POLL_S: Final = 2.0
 
 
 def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
-    """A line that no consumer takes for a record, and that no other check wrote."""
+    """Return a line that no consumer treats as a record, different from those of other checks."""
     members = {
         "Schema": VERSION,
         "Kind": KIND,
@@ -261,7 +260,7 @@ class Probe:
         return stream_name(STREAM_TEMPLATE, cluster="", instance_id=self.instance_id)
 
     def make_stream(self) -> CheckResult:
-        """CreateLogStream; one that is there already shows the permission as well."""
+        """Call CreateLogStream; an existing stream also proves the permission."""
         answer = self._ask("create_log_stream")
         if answer.reason in {"", STREAM_EXISTS}:
             again = ", which was there" if answer.reason else ""
@@ -269,7 +268,7 @@ class Probe:
         return self._refused(answer)
 
     def put_line(self, line: str, *, has_stream: bool = True) -> CheckResult:
-        """PutLogEvents with *line*; also where no stream was made, which may be there."""
+        """Call PutLogEvents with *line*, even if no stream was created: it may exist."""
         event = {"timestamp": self.now_ms, "message": line}
         answer = self._ask("put_log_events", logEvents=[event])
         if answer.reason and not has_stream and answer.reason != ACCESS:
@@ -285,9 +284,9 @@ class Probe:
 
     def read_back(self, line: str) -> CheckResult:
         """
-        GetLogEvents until *line* is there, which may take minutes.
+        Call GetLogEvents until *line* is there, which may take minutes.
 
-        An answer without it, also an empty one, says nothing: the next may have it.
+        An answer without it, even an empty one, proves nothing: the next may have it.
         """
         waited_s = 0.0
         while True:

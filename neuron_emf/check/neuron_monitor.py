@@ -1,9 +1,8 @@
 """
-neuron-monitor is there, starts as `run` would start it, answers, and sees devices.
+Check that neuron-monitor exists, starts as `run` would start it, answers, and sees devices.
 
-It is started with the very configuration that `run` gives it, read until its
-first report and stopped by its own process id; other monitors of this machine
-are left alone.
+It is started with exactly the configuration of `run`, read until its first report, and stopped by
+its own process ID; other monitors on this machine are not touched.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ _DRIVER_ADVICE: Final = (
 
 def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckResult, Report | None]:
     """
-    Start the monitor with *configuration*, wait for its first report, stop it.
+    Start the monitor with *configuration*, wait for its first report, and stop it.
 
-    Also the report; None when none came. Where reports come from elsewhere, nothing is started.
+    Return also the report; None if none came. If reports come from elsewhere, nothing is started.
     """
     if settings.input != MONITOR_INPUT:
         where = "standard input" if settings.input == "-" else settings.input
@@ -75,7 +74,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
 
 
 def check_input(settings: CheckSettings) -> CheckResult:
-    """Whether what `--input` names can be read."""
+    """Check that `--input` can be read."""
     if settings.input == MONITOR_INPUT:
         return not_needed("neuron-monitor is started and read")
     if settings.input == "-":
@@ -83,7 +82,7 @@ def check_input(settings: CheckSettings) -> CheckResult:
     path = Path(settings.input)
     try:
         mode = path.stat().st_mode
-    except (OSError, ValueError) as error:  # ValueError: a NUL in a name out of a file
+    except (OSError, ValueError) as error:  # ValueError: a null byte in a name from a file
         said = error.strerror if isinstance(error, OSError) else error
         return failed(f"{path}: {said}", "correct --input")
     if stat.S_ISDIR(mode):
@@ -114,7 +113,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
             reports = framer.end_input() if chunk is None else framer.frame_chunk(chunk)
             report = next(iter(reports), None)
     finally:
-        end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its pid, once; never by name
+        end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its own pid, once; never by name
     if report is not None:
         return _answered(report, name, passed_s), report
     said = child.error_tail.text()
@@ -142,7 +141,7 @@ def _answered(report: Report, name: str, after_s: float) -> CheckResult:
 def check_devices(
     settings: CheckSettings, report: Report | None, instance_type: str | None
 ) -> CheckResult:
-    """Devices and logical cores, beside what *instance_type* should have."""
+    """Compare devices and logical cores with those of *instance_type*."""
     if settings.input != MONITOR_INPUT:
         return not_needed("no report is read")
     if report is None:

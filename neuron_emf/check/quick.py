@@ -1,13 +1,11 @@
 """
-`neuron-emf check --quick`: does the emitter of this machine do its work, for a health check.
+`neuron-emf check --quick`: check that the emitter of this machine works, for a health check.
 
-Asked every half minute by whoever may restart it, so it fails on nothing but
-what a restart can fix: an emitter that does not run, or whose reading loop
-hangs. That AWS cannot be reached, that neuron-monitor says nothing or that the
-disk is full is said as a warning: the emitter itself waits, starts the monitor
-again and keeps records, and a restart would only cost the minute in progress.
-
-No network, no neuron-monitor, nothing written.
+A supervisor that may restart the emitter calls it every half minute, so it fails only for problems
+that a restart can solve: an emitter that does not run, or whose reading loop hangs. An unreachable
+AWS, a silent neuron-monitor and a full disk are warnings: the emitter itself waits, restarts the
+monitor and keeps records, and a restart would only lose the minute in progress. It uses no network
+and no neuron-monitor, and writes nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
     from neuron_emf.check.settings import CheckSettings
     from neuron_emitter.health import Pulse
 
-HANGS_AFTER_S: Final = 150.0  # two beats that were missed, and half of one for a busy machine
-SILENT_AFTER_S: Final = 150.0  # reports come every 15 s at the latest; noticed to the minute
+HANGS_AFTER_S: Final = 150.0  # two missed heartbeats, and half of one for a busy machine
+SILENT_AFTER_S: Final = 150.0  # reports come every 15 s at the latest, noticed to the minute
 FIRST_REPORT_WITHIN_S: Final = 120.0
 UNDELIVERED_AFTER_S: Final = 600.0
 
@@ -37,7 +35,7 @@ CHECKS: Final = ("emitter", "loop", "reports", "delivery", "disk")
 
 
 def check_pulse(settings: CheckSettings, now_s: float | None = None) -> list[CheckResult]:
-    """What the emitter's pulse says, *now_s* on the monotonic clock: the `CHECKS`."""
+    """Return the checks of the emitter's heartbeat, *now_s* on the monotonic clock: `CHECKS`."""
     now_s = time.monotonic() if now_s is None else now_s
     emitter, pulse = _emitter(spool_directory(settings))
     rest = [not_tried("the emitter's state is unknown")] * 4
@@ -47,14 +45,14 @@ def check_pulse(settings: CheckSettings, now_s: float | None = None) -> list[Che
 
 
 def _emitter(directory: Path | None) -> tuple[CheckResult, Pulse | None]:
-    """Whether one runs, and its pulse if so."""
+    """Check that an emitter runs. Return also its heartbeat."""
     if directory is None:
         found = (
             "lines go to standard output and records stay in memory, so there is nothing to check"
         )
         return warning(found, "give run and check the same --spool-dir"), None
     try:
-        # Once more: it may be overwritten in just this moment.
+        # Once more: it may have been overwritten at this moment.
         pulse = read_pulse(directory) or read_pulse(directory)
     except OSError as error:
         return _unread(directory, error), None

@@ -1,10 +1,9 @@
 """
-Which checks there are, in which order, and what each waits for.
+The checks, their order, and the earlier checks that each needs.
 
-A check that cannot be tried says why, so that the first failure of the list is
-the one to act on. No check is left out of the list: a program that reads it
-finds each by its name, whatever happened. Where lines go elsewhere AWS is not
-asked.
+A check that cannot run reports why, so that the first failure of the list is the one to act on. No
+check is omitted from the list: a program that reads it finds each by its name. If lines do not go
+to CloudWatch Logs, AWS is not called.
 """
 
 from __future__ import annotations
@@ -78,13 +77,13 @@ _OF_AWS: Final = {
     "log groups": (_GROUP, f"{_GROUP} class", *_OF_ROLLUPS, _EXTRACTION, "subscription"),
     "one line": ("log stream", "log line", "read back"),
 }
-_ENDS: Final = (". ", "; ", ": ")  # of what went wrong in an error, the clearest first
+_ENDS: Final = (". ", "; ", ": ")  # the ends of the clearest part of an error, the best first
 
 
 def run_checks(
     settings: CheckSettings, origins: Sequence[Origin], advance: Advance
 ) -> list[CheckResult]:
-    """Every check in its order; *advance* hears how many of how many parts are done."""
+    """Return every check in order; *advance* gets the number of finished and of all parts."""
     parts = 4
     configuration, monitor_config = check_settings(settings, origins)
     advance(1, parts)
@@ -163,7 +162,7 @@ class AwsSequence:
     region_origin: str
 
     def run(self, cluster: str, instance_id: str) -> list[CheckResult]:
-        """What was found of the account, of its log groups, of the line."""
+        """Return the results about the account, its log groups and the line."""
         found: dict[str, CheckResult] = {}
         rest = self._ask(found, cluster, instance_id)
         return [
@@ -173,7 +172,7 @@ class AwsSequence:
         ]
 
     def _ask(self, found: dict[str, CheckResult], cluster: str, instance_id: str) -> CheckResult:
-        """Put what AWS says in *found*, by check; how all the others end."""
+        """Add AWS's results to *found*, by check; return the result of all other checks."""
         if self.settings.output != LOGS:
             return not_needed(f"lines go to {self.settings.output}")
         try:
@@ -187,7 +186,7 @@ class AwsSequence:
 
     def _reached(self) -> tuple[AwsClient, CheckResult]:
         """
-        The way to the account, and where its region comes from.
+        Return the client of the account, and the source of its Region.
 
         Raises:
             EmitterError: If the region is unknown, or no rehearsal runs.
@@ -210,7 +209,7 @@ class AwsSequence:
     def _asked(
         self, aws: AwsClient, found: dict[str, CheckResult], cluster: str, instance_id: str
     ) -> str:
-        """Put what AWS says in *found*; why the checks that are missing there were not tried."""
+        """Add AWS's results to *found*; return why the missing checks were not tried."""
         found["credentials"], answer = check_caller(aws)
         if answer.reason in NOT_AUTHENTICATED:
             return NOT_AUTHENTICATED[answer.reason]
@@ -269,9 +268,9 @@ class AwsSequence:
 
 def _nowhere(error: EmitterError) -> CheckResult:
     said = str(error)
-    # What to do comes last.
+    # The advice comes last.
     found, _, advice = said.rstrip(".").rpartition(max(_ENDS, key=said.rfind))
-    # The SDK reads a region out of a profile.
+    # The SDK also reads a Region from a profile.
     if type(error.__cause__).__name__ == "ProfileNotFound":
         advice = "correct AWS_PROFILE, or unset it"
     return failed(found, advice)

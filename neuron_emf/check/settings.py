@@ -1,7 +1,7 @@
 """
-The settings of `neuron-emf check`: those of `run`, and which stack takes the lines.
+The settings of `neuron-emf check`: those of `run`, and the stack that receives the lines.
 
-Beside each value stands where it came from, without anything secret.
+Each value is shown with its source, without secrets.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSettings(AnswerSettings, StackSettings, RunSettings):
-    """What is checked, and how long a monitor may take."""
+    """The settings of the checks, and the time limit of a monitor."""
 
     monitor_seconds: float = setting(
         30.0, "Seconds to wait for neuron-monitor's first report, 1 to 120.", kind=Amount(1, 120)
@@ -48,7 +48,7 @@ class CheckSettings(AnswerSettings, StackSettings, RunSettings):
 
     def account(self, region: str | None) -> Account:
         """
-        Where the stack is, in *region* or the one that the AWS SDK finds.
+        Return the account of the stack, in *region* or the Region that the AWS SDK finds.
 
         Raises:
             SourceError: If a rehearsal is asked for and none runs on this machine.
@@ -71,11 +71,11 @@ class Origin:
     One setting.
 
     Attributes:
-        name: As it is typed, without hyphens before it: `log-group`.
+        name: Its name as typed, without leading hyphens: `log-group`.
 
-        value: For people; empty for none.
+        value: Its value for people; empty for none.
 
-        where: The flag, the variable, the file, or `default`.
+        where: Its source: the flag, the variable, the file, or `default`.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Origin:
 
     @property
     def is_given(self) -> bool:
-        """Whether somebody has set it."""
+        """True if the operator has set it."""
         return self.where != DEFAULT_SOURCE
 
 
@@ -92,20 +92,20 @@ def origins(
     settings: RunSettings, sources: Mapping[str, ParameterSource | None], file: Path | None
 ) -> tuple[Origin, ...]:
     """
-    Every setting with where it came from, in the order of the help.
+    Return every setting with its source, in the order of the help.
 
     Args:
         settings: The values.
 
-        sources: Where click found each, by the name of the field.
+        sources: The sources that click found, by the name of the field.
 
-        file: The configuration file that was read, None when none was.
+        file: The configuration file that was read; None if none was.
     """
     found = []
     for name in (
         field.name
         for field in dataclasses.fields(settings)
-        if field.name not in {"deployment", "json", "quick"}  # options of the answer
+        if field.name not in {"deployment", "json", "quick"}  # options of the output
     ):
         where, value = _where(name, sources.get(name), file), _shown(getattr(settings, name))
         found.append(Origin(name.replace("_", "-"), value, where))
@@ -127,4 +127,4 @@ def _shown(value: object) -> str:
     if value is True:
         return "yes"
     text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return _PASSWORD.sub("", text)  # a person may have put one into an address
+    return _PASSWORD.sub("", text)  # an address may contain one

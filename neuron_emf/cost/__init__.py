@@ -1,6 +1,6 @@
 """
-What a month costs: of a fleet that is described, not of one that is looked at.
+The monthly cost of a described fleet, not of an existing one.
 
-It needs no account, no network and no boto3. The table of docs/explanation/cost.md
-is the same bill (`docs/generate/bills.py`).
+It needs no account, no network and no boto3. The table in docs/explanation/cost.md is the same bill
+(`docs/generate/bills.py`).
 """

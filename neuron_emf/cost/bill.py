@@ -1,5 +1,5 @@
 """
-A month's bill entry by entry, its alternatives, and from how many instances on it pays off.
+A month's bill by entry, its alternatives, and the number of instances from which it is cheaper.
 
 Amounts are USD.
 """
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from neuron_emf.cost.quantities import Fleet, Quantity
 
 COUNTERFACTUAL_METRICS: Final = 27
-"""Metrics of an instance that the usual script sends with PutMetricData."""
+"""Metrics per instance that the usual script sends with PutMetricData."""
 
 CORE_METRICS: Final = 21
-"""Metrics of a core in Container Insights: seven, at three levels."""
+"""Metrics per core in Container Insights: seven, at three levels."""
 
 FREE: Final = TABLES["free"]
 """
-The monthly free tier of an account, by the name of the price: CloudWatch's by a
-published copy of its page; Lambda's, DynamoDB's and Scheduler's by other people's pages, not
-verified. On-demand requests, S3 and Kinesis have none that lasts. A free dashboard holds at most
-50 metrics; the stack's has more.
+The monthly free tier of an account, by the name of the price. CloudWatch's is from a published copy
+of its page; those of Lambda, DynamoDB and Scheduler are from other pages and not verified.
+On-demand requests, S3 and Kinesis have no permanent free tier. A free dashboard has at most 50
+metrics; the stack's has more.
 """
 
-# A stack that does not pay by then has metrics by instance.
+# A stack that is not cheaper by then has metrics by instance.
 MAX_INSTANCES_COMPARED: Final = 1_000
 
 
@@ -40,9 +40,9 @@ class Entry(NamedTuple):
     One line of a bill.
 
     Attributes:
-        group: Heading that it is summed under.
+        group: The heading under which it is added up.
 
-        what: What is paid for.
+        what: The item.
 
         quantity: Amount a month.
 
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """Another way to get the numbers, and its USD a month."""
+    """Another way to get the numbers, and its cost in USD a month."""
 
     name: str
     what: str
@@ -70,12 +70,12 @@ class Alternative(NamedTuple):
 
 
 def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
-    """Each entry of *fleet*'s bill, at list prices unless *tariff* has others."""
+    """Return each entry of *fleet*'s bill, at list prices unless *tariff* has others."""
     return _entries(quantities(fleet), listed() if tariff is None else tariff)
 
 
 def beyond_bill(fleet: Fleet, tariff: Tariff) -> list[Entry]:
-    """Return what the bill does not count, as entries: only some accounts pay it."""
+    """Return costs that the bill does not count, as entries: only some accounts have them."""
     return _entries(not_counted(fleet), tariff)
 
 
@@ -99,7 +99,7 @@ def total(entries: Iterable[Entry], group: str = "") -> float:
 
 
 def free_usd(entries: Sequence[Entry]) -> float:
-    """USD that the free tiers take off this bill in an account with nothing else in it."""
+    """Return the USD that the free tiers subtract from this bill in an otherwise empty account."""
     left, found = dict(FREE), 0.0
     for entry in entries:
         if entry.usd and entry.price in left:
@@ -112,7 +112,7 @@ def free_usd(entries: Sequence[Entry]) -> float:
 def put_metric_data_usd(
     instances: int, calls_a_minute: float = 1, tariff: Tariff | None = None
 ) -> float:
-    """USD a month of PutMetricData for 27 metrics an instance."""
+    """Return the USD a month of PutMetricData for 27 metrics per instance."""
     prices = listed() if tariff is None else tariff
     metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
     requests = prices.prices["put-metric-data"].usd_of(
@@ -122,7 +122,7 @@ def put_metric_data_usd(
 
 
 def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
-    """PutMetricData each 5 s or minute, and metrics of each core as in Container Insights."""
+    """Return PutMetricData every 5 s or minute, and the metrics of Container Insights."""
     cores = CORE_METRICS * fleet.cores * fleet.instances
     script = f"PutMetricData, {COUNTERFACTUAL_METRICS} metrics an instance, a call per"
     by_core = f"Container Insights style, {CORE_METRICS} metrics a core,"
@@ -138,7 +138,7 @@ def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
 
 
 def break_even(fleet: Fleet, tariff: Tariff) -> int | None:
-    """Fewest instances for which the stack costs no more than PutMetricData each minute."""
+    """Return the fewest instances for which the stack costs at most PutMetricData each minute."""
     for instances in range(fleet.clusters, MAX_INSTANCES_COMPARED + 1):
         mine = total(bill(replace(fleet, instances=instances), tariff))
         if mine <= put_metric_data_usd(instances, 1, tariff):

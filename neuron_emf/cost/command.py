@@ -1,4 +1,4 @@
-"""The command `neuron-emf cost`, and what it is asked: a fleet, and the stack's parameters."""
+"""The command `neuron-emf cost`, and its settings: a fleet, and the stack's parameters."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from neuron_emitter.settings.options import options
 
 MAX_INSTANCES_PRICED: Final = 100_000
 MOST_CORES: Final = 128
-"""Nothing larger was measured, and nothing is guessed."""
+"""The largest measured number of cores; a larger one is rejected, not estimated."""
 
 _INSTANCE_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9.\-]{0,63}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostSettings(AnswerSettings, PriceSettings):
-    """The fleet need not be there, nor an account."""
+    """The settings of a fleet, which does not have to exist."""
 
     instances: int | None = setting(
         None,
@@ -105,7 +105,7 @@ def command(**values: object) -> int:
 
 def _fleet(settings: CostSettings) -> Fleet:
     """
-    The fleet of *settings*.
+    Return the fleet of *settings*.
 
     Raises:
         SettingsError: If something is missing, contradicts, or is not known.

@@ -1,7 +1,7 @@
 """
 The estimate of a month as one document, and the same for people.
 
-What a person reads is made of the document alone.
+The text for people is made only from the document.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 SMALL: Final = 3
-"""Instances below which emitters alone are named whatever the stack costs."""
+"""Below so many instances, emitters alone are named, whatever the stack costs."""
 
 NOT_ESTIMATED: Final = (
     "discounts and taxes; what else in the account uses the free tiers",
@@ -58,9 +58,9 @@ NOT_ESTIMATED: Final = (
 
 def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices) -> JsonObject:
     """
-    A month of *fleet* as one document: USD, null if the instances have no known price.
+    Return a month of *fleet* as one document: USD, null if the instances have no known price.
 
-    *overrides* are prices of instances, *tariff* is what AWS charges for everything else.
+    *overrides* are prices of instances, *tariff* has all other prices of AWS.
     """
     entries, ways, measured = bill(fleet, tariff), alternatives(fleet, tariff), coefficients()
     usd, basis = total(entries), PriceBasis()
@@ -110,7 +110,7 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
 
 
 def _savings(fleet: Fleet, tariff: Tariff, usd: float) -> dict[str, float]:
-    """Settings under which a bill of *usd* would be smaller, and by how much."""
+    """Return settings under which a bill of *usd* would be smaller, and by how much."""
     if not fleet.has_stack:
         return {}
     shards = shards_of(fleet)
@@ -126,7 +126,7 @@ def _savings(fleet: Fleet, tariff: Tariff, usd: float) -> dict[str, float]:
 
 
 def _remarks(fleet: Fleet, tariff: Tariff, found: JsonObject) -> Iterator[str]:
-    """What a reader must know, a sentence each."""
+    """Yield the remarks for the reader, a sentence each."""
     instance_type, usd = found["fleet"]["instance_type"], found["usd"]
     if found["fleet_price"]["usd_per_hour"] is None:
         how = f"set it with --price-overrides {instance_type}=USD"
@@ -152,7 +152,7 @@ def _remarks(fleet: Fleet, tariff: Tariff, found: JsonObject) -> Iterator[str]:
 
 
 def for_people(found: JsonObject) -> list[RenderableType]:
-    """The fleet, its bill, what another instance adds, alternatives, and what to know."""
+    """Yield the fleet, its bill, the cost of another instance, alternatives, and remarks."""
     fleet, prices = found["fleet"], found["prices"]
     of_what = f"{counted(fleet['instances'], 'instance')} of {fleet['instance_type']}"
     cores, clusters = counted(fleet["cores"], "core"), counted(fleet["clusters"], "cluster")
@@ -226,7 +226,7 @@ def _entry_rows(entries: Iterable[JsonObject]) -> list[tuple[str, str, str]]:
 
 
 def rounded(value: float) -> str:
-    """Three significant digits, and M or G from a million on."""
+    """Return three significant digits, with M or G from a million."""
     for size, unit in ((1e9, " G"), (1e6, " M")):
         if value >= size:
             return f"{value / size:.3g}{unit}"
@@ -238,12 +238,12 @@ def _dollars(value: float | None) -> str:
 
 
 def _sentence(text: str) -> Text:
-    """Whole, however long it is: a terminal breaks it, a program need not put it together."""
+    """Return the whole sentence: a terminal wraps it, a program does not have to join it."""
     return Text(text, no_wrap=True, overflow="ignore")
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], bold: Sequence[str] = ()) -> Table:
-    """*rows* with the first column to the left; those are *bold* whose first cell is named."""
+    """Return a table of *rows* with the first column on the left; rows named in *bold* are bold."""
     table = Table(*heads, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"

@@ -1,8 +1,8 @@
 """
-What a fleet uses of each AWS service in a month: bytes, requests, seconds, metrics.
+A fleet's monthly use of each AWS service: bytes, requests, seconds, metrics.
 
 Metrics are counted from the catalogue; sizes and processor times are measurements from
-`coefficients.toml`. What cannot be measured is assumed here, each number once.
+`coefficients.toml`. Values that cannot be measured are assumed here, each number once.
 """
 
 from __future__ import annotations
@@ -41,44 +41,44 @@ LOOKING: Final = "alarms and dashboards"
 LINE_NOT_COUNTED: Final = "not counted"
 COST_GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
 
-# Each runtime has one line an hour; an instance has no more runtimes than cores.
+# Each runtime has one line an hour; an instance has at most as many runtimes as cores.
 RUNTIMES_PER_INSTANCE: Final = 8
-READINGS_PER_MINUTE: Final = 1.5  # of a minute by close: some runs find it incomplete
-LATE_SHARE: Final = 0.001  # of the records come after their minute was closed, so it is read again
-KNOWN_SHARE: Final = 0.99  # of the cores have a line with `--metrics core`
-LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured
-RUNTIME_CPU_S: Final = 0.0005  # of Lambda's own client, each invocation
+READINGS_PER_MINUTE: Final = 1.5  # readings of a minute by close: some runs find it incomplete
+# share of records that come after their minute was closed, so that it is read again
+LATE_SHARE: Final = 0.001
+KNOWN_SHARE: Final = 0.99  # share of cores with a line at `--metrics core`
+LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda relative to the measured machine
+RUNTIME_CPU_S: Final = 0.0005  # of Lambda's own client, per invocation
 CALL_S: Final = 0.010  # one request to the table
-WHOLE_PROCESSOR_MB: Final = 1_769  # of memory, for which Lambda gives one processor
+WHOLE_PROCESSOR_MB: Final = 1_769  # the memory for which Lambda provides one processor
 RECORD_HOURS: Final = 26 + 48  # LateMinutes and a day, then up to 48 until DynamoDB deletes
-ITEM_OVERHEAD_BYTES: Final = 100  # of stored items, as DynamoDB bills them
+ITEM_OVERHEAD_BYTES: Final = 100  # per stored item, as DynamoDB bills it
 SHARD_RECORDS_S: Final = 1_000
 SHARD_BYTES_S: Final = 1 << 20
 SHARD_USE: Final = 0.7  # of a shard at peak: streams do not spread evenly
 STREAM_UNIT_BYTES: Final = 25 * 1_024
-EVENT_BYTES: Final = 26  # charged for a log event beside its text
-HEALTH_LINE_BYTES: Final = 700  # what close says about itself each minute
+EVENT_BYTES: Final = 26  # added to the text of a log event
+HEALTH_LINE_BYTES: Final = 700  # the line of close about itself each minute
 BUCKET_QUERIES_PER_MINUTE: Final = 32  # of a minute, each a query
 QUERY_BYTES: Final = 1 << 20  # of one answer
 WRITE_ITEMS: Final = 25  # of one request
-LEDGER_BYTES: Final = 150  # of an instance-hour of two or three owners; measured were 90
+LEDGER_BYTES: Final = 150  # per instance-hour with two or three owners; 90 were measured
 LEDGER_OBJECTS: Final = 9  # of an hour: its parts and their summary
 LEDGER_DAYS: Final = 400
-SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that say who is missed in it
+SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that show missed instances
 SETTLE_TIMEOUT_S: Final = 860.0  # of the 900 that Lambda gives a run
-DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
-FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
+DIGEST_CPU_S: Final = 0.0000025  # per instance-hour with its own owner, of 100,000
+FINDINGS_READ_UNITS: Final = 1  # each minute, to read open findings
 ALL_RUNTIME_LINES: Final = "emitters with --runtime-lines all"
 TRAIL: Final = "a trail with data events of Lambda and DynamoDB"
 
 FIRST_CLOSE_S: Final = 12
 """
-Seconds in which close should read and publish a minute; its memory is chosen for that.
-Late records of the last hour then wait at most half an hour (`tests/proof/test_lateness.py`).
+Seconds in which close should read and publish a minute; its memory is chosen for that. Late records
+of the last hour then wait at most half an hour (`tests/proof/test_lateness.py`).
 """
 
 # From the template; a test compares them.
-# The default comes first.
 CLOSE_MEMORY_SIZES_MB: Final = (512, 1_024, 1_769, 3_538, 5_307, 7_076, 8_845, 10_240)
 INGEST_MB: Final = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
@@ -102,10 +102,10 @@ class Fleet:
 
         cores: Logical NeuronCores of an instance.
 
-        mode: How lines get from the log group to ingest: direct or kinesis.
+        mode: The way of lines from the log group to ingest: direct or kinesis.
 
-        shards: With `Mode=kinesis`: None for as many as the fleet needs, 0 for a
-            stream on demand.
+        shards: Shards with `Mode=kinesis`: None for as many as the fleet needs, 0 for a stream on
+            demand.
 
         metrics: Metrics that the emitters' lines define: none, cluster, instance, core
             or legacy.
@@ -128,7 +128,7 @@ class Fleet:
     has_dashboard: bool = True
 
     def emitters_only(self) -> Fleet:
-        """The same without the stack."""
+        """The same fleet without the stack."""
         return replace(self, has_stack=False, mode="direct", shards=None, metrics="cluster")
 
 
@@ -171,7 +171,7 @@ def coefficients() -> JsonObject:
 
 
 def measured(name: str, at: float = 0) -> float:
-    """A coefficient, interpolated linearly if it was measured at several points."""
+    """Return a coefficient, interpolated linearly if it was measured at several points."""
     value = coefficients()[name]
     if not isinstance(value, dict):
         return float(value)
@@ -184,14 +184,14 @@ def measured(name: str, at: float = 0) -> float:
 
 
 def line_bytes(fleet: Fleet) -> float:
-    """Bytes that CloudWatch Logs bills for the lines of one instance and minute."""
+    """Return the bytes that CloudWatch Logs bills for one instance's lines of a minute."""
     cores, size = fleet.cores, EVENT_BYTES + measured("line-bytes", fleet.cores)
     if fleet.metrics == "none":
         return size
     if fleet.metrics == "legacy":
         return size + measured("legacy-metric-bytes", cores) * cores
     size += measured("line-metric-bytes") * _metrics_of_line(fleet)
-    if cores > 100:  # the values of the rest are in a line of their own
+    if cores > 100:  # further values have their own lines
         size += measured("rest-line-bytes")
     if fleet.metrics == "core":
         size += KNOWN_SHARE * cores * (EVENT_BYTES + measured("core-line-bytes"))
@@ -204,7 +204,7 @@ def _metrics_of_line(fleet: Fleet) -> int:
 
 
 def emitter_bytes(fleet: Fleet) -> float:
-    """Bytes that it bills for all emitters' lines in a month."""
+    """Return the bytes that CloudWatch Logs bills for all emitters' lines in a month."""
     hourly = min(RUNTIMES_PER_INSTANCE, fleet.cores) * (
         EVENT_BYTES + measured("runtime-line-bytes")
     )
@@ -212,7 +212,7 @@ def emitter_bytes(fleet: Fleet) -> float:
 
 
 def emitter_metrics(fleet: Fleet) -> int:
-    """Number of metrics that the emitters' lines define."""
+    """Return the number of metrics that the emitters' lines define."""
     if fleet.metrics == "none":
         return 0
     if fleet.metrics == "legacy":
@@ -224,20 +224,20 @@ def emitter_metrics(fleet: Fleet) -> int:
 
 
 def delivery_bytes(fleet: Fleet, name: str = "delivery-bytes") -> float:
-    """Compressed bytes of one minute line on its way to ingest."""
+    """Return the compressed bytes of one minute line on its way to ingest."""
     directive = 0 if fleet.metrics == "none" else measured("delivery-directive-bytes")
     return measured(name, fleet.cores) + directive
 
 
 def shards_of(fleet: Fleet) -> int:
-    """Shards that a fleet's busiest second needs."""
+    """Return the number of shards for a fleet's busiest second."""
     records_s = fleet.instances / SEND_SPREAD_S
     bytes_s = records_s * delivery_bytes(fleet)
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
 
 
 def batch_of(fleet: Fleet) -> float:
-    """Records in one invocation of ingest."""
+    """Return the number of records in one invocation of ingest."""
     if fleet.mode == "direct":
         return 1.0
     arriving = fleet.instances / (fleet.shards or shards_of(fleet)) * BATCH_WINDOW_S / SEND_SPREAD_S
@@ -245,17 +245,17 @@ def batch_of(fleet: Fleet) -> float:
 
 
 def any_late(instances: float) -> float:
-    """Probability that one of so many records is late, so that all are read once more."""
+    """Return the probability that one of so many records is late and all are read again."""
     return float(1 - (1 - LATE_SHARE) ** instances)
 
 
 def buckets_of(records: float) -> float:
-    """Expected number of buckets that hold so many records."""
+    """Return the expected number of buckets with so many records."""
     return BUCKET_QUERIES_PER_MINUTE * (1 - math.pow(1 - 1 / BUCKET_QUERIES_PER_MINUTE, records))
 
 
 def item_bytes(fleet: Fleet) -> float:
-    """Bytes of one record in the table, alone or packed with its batch."""
+    """Return the bytes of one record in the table, alone or packed with its batch."""
     if fleet.mode == "direct":
         return measured("item-bytes", fleet.cores)
     records = batch_of(fleet)
@@ -264,20 +264,20 @@ def item_bytes(fleet: Fleet) -> float:
 
 
 def write_units(records: float, record_bytes: float) -> float:
-    """Write units for so many records, one item for each bucket; each rounds up by half a unit."""
+    """Return the write units of records, one item per bucket; each rounds up by half a unit."""
     items = buckets_of(records)
     each = records / items * record_bytes / 1_024
     return items * (1.0 if each <= 1 else each + 0.5)
 
 
 def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
-    """Seconds that Lambda bills for so much processor time and so many table requests."""
+    """Return the seconds that Lambda bills for processor time and table requests."""
     share = min(1.0, memory_mb / WHOLE_PROCESSOR_MB)
     return cpu_s * LAMBDA_SLOWNESS / share + calls * CALL_S
 
 
 def close_of(fleet: Fleet) -> Close:
-    """Close with the least memory that keeps up."""
+    """Return close with the smallest memory that keeps up."""
     loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MEMORY_SIZES_MB]
     keeping_up = (
         load
@@ -325,7 +325,7 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
 
 
 def quantities(fleet: Fleet) -> Iterator[Quantity]:
-    """Everything that *fleet* uses in a month."""
+    """Yield the monthly use of *fleet*."""
     for group, amounts in _groups(fleet).items():
         for item, (amount, price) in amounts.items():
             yield group, item, amount, price
@@ -358,7 +358,7 @@ def _groups(fleet: Fleet) -> dict[str, Amounts]:
 
 
 def not_counted(fleet: Fleet) -> Iterator[Quantity]:
-    """Return what only some accounts use, or use only when something happens, in a month."""
+    """Yield the monthly use that only some accounts have, or that depends on events."""
     written = emitter_bytes(fleet)
     hourly_lines = written - fleet.instances * MINUTES_IN_MONTH * line_bytes(fleet)
     yield LINE_NOT_COUNTED, "emitters' lines through the endpoint", written / GB, "endpoint-data"
@@ -450,7 +450,7 @@ def _ledger(fleet: Fleet, close: Close) -> Amounts:
     size = fleet.instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
     units = max(1.0, size / 4_096) / 2  # these reads are not consistent
     kept = HOURS_IN_MONTH * fleet.instances * LEDGER_BYTES * LEDGER_DAYS / DAYS_IN_MONTH
-    got = 2 * WEEK_HOURS  # summaries of the week, and of the one before
+    got = 2 * WEEK_HOURS  # summaries of the week, and of the week before
     digest_s = seconds_of(got * fleet.instances * DIGEST_CPU_S, got, WHOLE_PROCESSOR_MB)
     digest_gb_s = HOURS_IN_MONTH / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
     settle_gb_s = HOURS_IN_MONTH * close.settle_s * close.memory_mb / 1_024

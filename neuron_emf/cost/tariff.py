@@ -48,15 +48,15 @@ class Price:
 
         usd: USD for *units* units.
 
-        units: Number of units that *usd* buys, such as a million.
+        units: The number of units for *usd*, such as a million.
 
-        source: Where the price was read.
+        source: The page with the price.
 
-        as_of: When it was read.
+        as_of: The date on which it was read.
 
-        is_verified: A published page confirms it.
+        is_verified: True if a published page confirms it.
 
-        tier: Units that have this price, after those of the earlier tiers.
+        tier: The number of units at this price, after those of earlier tiers.
     """
 
     what: str
@@ -69,7 +69,7 @@ class Price:
     tier: float | None = None
 
     def usd_of(self, quantity: float) -> float:
-        """USD for so many units."""
+        """Return the USD for so many units."""
         return quantity * (self.usd / self.units)
 
 
@@ -81,9 +81,9 @@ class Tariff:
     Attributes:
         region: The AWS region.
 
-        as_of: When they were gathered.
+        as_of: The date on which they were collected.
 
-        prices: By name.
+        prices: The prices by name.
 
         replaced: Names of prices that the user's file overrides.
     """
@@ -94,7 +94,7 @@ class Tariff:
     replaced: tuple[str, ...] = ()
 
     def metrics_usd(self, metrics: float) -> float:
-        """USD a month for so many custom metrics, by tier."""
+        """Return the USD a month for so many custom metrics, by tier."""
         total, left = 0.0, metrics
         for price in self.prices.values():  # only custom metrics have tiers
             taken = min(left, price.tier or 0.0)
@@ -110,12 +110,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 TABLES: Final = read_toml(Path(__file__).resolve().parents[1] / "tables.toml")
-"""What commands look up."""
+"""The tables of the commands."""
 
 
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
-    """The list prices shipped with this program."""
+    """Return the list prices in this package."""
     document = read_toml(TARIFF_FILE)
     as_of, region = document.pop("as_of"), document.pop("region")
     return Tariff(region, as_of, {name: Price(**price) for name, price in document.items()})
@@ -123,7 +123,7 @@ def listed() -> Tariff:
 
 def tariff_of(path: Path | None) -> Tariff:
     """
-    The list prices, with the overrides of the TOML file *path* if there is one.
+    Return the list prices, with the overrides of the TOML file *path* if there is one.
 
     Raises:
         SettingsError: If the file cannot be read or is over 1 MiB, or has anything but known
@@ -152,7 +152,7 @@ def tariff_of(path: Path | None) -> Tariff:
 
 def _amount(path: Path, name: str, value: object, price: Price) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_USD:
-        return float(value)  # only now: 400 digits are a whole number of TOML, and no float
+        return float(value)  # only now: 400 digits are a whole number in TOML, but not a float
     msg = (
         f"Invalid {name} in {path}. Use USD for {price.units:,.0f} {price.unit}, a number from 0 "
         f"to {MAX_USD:,.0f}, such as {name} = {price.usd:g}."

@@ -1,12 +1,12 @@
 """
-The stack from the installed package: no clone, no SAM CLI.
+Deploy the stack from the installed package, without a clone or the SAM CLI.
 
-| module | what it holds |
+| module | content |
 |---|---|
-| `package` | what the wheel carries, by its hashes, and the bucket that keeps a release |
-| `plan` | what a template would create and cost, and the types without a price |
-| `stack` | the stack: what it has, what one deployment reaches, its end, what failed first |
-| `change_set` | a change set, from its making to its execution, and what a person reads |
-| `removal` | what a deletion removes, what stays and costs |
+| `package` | the release in the wheel, by its hashes, and the bucket that keeps a release |
+| `plan` | resources and cost of a template, and the types without a price |
+| `stack` | the stack: its state, the reach of one deployment, its end, the first failure |
+| `change_set` | a change set, from its creation to its execution, and its listing |
+| `removal` | the effects of a deletion, what stays and its cost |
 | `command` | the command |
 """

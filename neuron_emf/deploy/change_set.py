@@ -1,7 +1,7 @@
 """
 Create, show and execute a change set.
 
-Only a change set that was shown is executed, and one that is not executed is deleted.
+Only a change set that was shown is executed; any other is deleted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 STORES: Final = frozenset(
     {"AWS::Logs::LogGroup", "AWS::DynamoDB::Table", "AWS::Kinesis::Stream", "AWS::SQS::Queue"}
 )
-"""Resources whose data are lost when they are removed or replaced."""
+"""Resources whose data is lost if they are removed or replaced."""
 
 _UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
 
@@ -45,7 +45,7 @@ class ChangeSet:
     Attributes:
         changes: A ResourceChange of CloudFormation for each resource.
 
-        parameters: Their values after the change.
+        parameters: The parameters after the change.
     """
 
     stack_name: str
@@ -62,9 +62,9 @@ def make_change_set(
     request: JsonObject,
 ) -> ChangeSet | None:
     """
-    Create a change set; None, with nothing left behind, if nothing would change.
+    Create a change set. Return None, with nothing left behind, if nothing would change.
 
-    *request* has the template, the capabilities, and maybe `Tags` and `RoleARN`.
+    *request* has the template, the capabilities, and optionally `Tags` and `RoleARN`.
 
     Raises:
         SourceError: If CloudFormation rejects the template or a value.
@@ -76,7 +76,7 @@ def make_change_set(
             cloudformation.create_change_set(
                 StackName=name,
                 ChangeSetName=change_set,
-                ClientToken=change_set,  # so that asking again after a lost answer makes one
+                ClientToken=change_set,  # so that a repetition after a lost answer creates only one
                 ChangeSetType="CREATE" if is_new else "UPDATE",
                 Parameters=parameters,
                 **request,
@@ -133,7 +133,7 @@ def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401
 
 
 def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[RenderableType]:
-    """Tables of what *change_set* changes in *stack*."""
+    """Yield tables of the changes that *change_set* makes to *stack*."""
     kept = stack.parameters if stack is not None else {}
     yield _parameters(change_set.parameters, kept)
     table = Table("action", "resource", "type", title="Resources", title_justify="left")
@@ -150,7 +150,7 @@ def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[Rende
 
 
 def output_listing(stack: Stack) -> RenderableType:
-    """The outputs of the stack as a table."""
+    """Return the outputs of the stack as a table."""
     table = Table("output", "value", title="Outputs", title_justify="left")
     for name, value in stack.outputs.items():
         table.add_row(name, Text(escaped(value), no_wrap=False, overflow="fold"))
@@ -158,7 +158,7 @@ def output_listing(stack: Stack) -> RenderableType:
 
 
 def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa: ANN401 - as above
-    """The change set with all its pages; None while CloudFormation computes it."""
+    """Return the change set with all its pages; None while CloudFormation computes it."""
     with documented("cloudformation:DescribeChangeSet"):
         pages = cloudformation.get_paginator("describe_change_set").paginate(**asked)
         answer: JsonObject = pages.build_full_result()
@@ -168,7 +168,7 @@ def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa:
 
 def _parameters(after: Texts, before: Texts) -> RenderableType:
     table = Table("parameter", "before", "after", title="Parameters", title_justify="left")
-    # What only the stack has an older release forgets: the next upgrade would give its default.
+    # A value that an older release does not know is lost: the next upgrade would use its default.
     for name in dict.fromkeys([*after, *before]):
         if before.get(name) != after.get(name):
             was, becomes = before.get(name, "new"), after.get(name, "forgotten")

@@ -29,7 +29,7 @@ EXIT_NOT_CONFIRMED: Final = 1
 
 @dataclass(frozen=True, kw_only=True)
 class DeploySettings(AnswerSettings, RegionSettings):
-    """Which stack, and whether to ask."""
+    """The stack, and whether to ask."""
 
     stack_name: str = setting(
         "",
@@ -96,7 +96,7 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
 
 def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]) -> int:
     """
-    Deploy *package* as *settings* say; returns the exit code.
+    Deploy *package* with *settings*. Return the exit code.
 
     Raises:
         SettingsError: If a parameter cannot be read, or the template has none of its name.
@@ -146,7 +146,8 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     if unpriced := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
         click.echo(unpriced, err=True)
         is_person = sys.stdin is not None and sys.stdin.isatty()
-        if not kept and not settings.yes and is_person:  # who upgrades was asked before
+        # the operator of an upgrade was asked before
+        if not kept and not settings.yes and is_person:
             named |= ask_prices(parameters_then)
     given = given_parameters(package.defaults, named, stack)
     if package.functions:
@@ -173,7 +174,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
 
 def delete(settings: DeploySettings) -> int:
     """
-    Show what the removal of the stack does, ask, and delete it; returns the exit code.
+    Show the effects of the removal, ask, and delete the stack. Return the exit code.
 
     Raises:
         SettingsError: If there is no such stack, or it must not be deleted.
@@ -199,7 +200,7 @@ def delete(settings: DeploySettings) -> int:
 
 def bind_role(settings: DeploySettings) -> int:
     """
-    Attach the emitter policy of the stack to a role; returns the exit code.
+    Attach the emitter policy of the stack to a role. Return the exit code.
 
     Raises:
         SourceError: If there is no such stack or role, or AWS refuses.
@@ -208,7 +209,7 @@ def bind_role(settings: DeploySettings) -> int:
 
     where, _ = _place(settings)
     policy = stack_output(where, "EmitterPolicyArn", "Deploy it first.")
-    role = settings.bind_role.rpartition("/")[2]  # the API takes a name, a chart has the ARN
+    role = settings.bind_role.rpartition("/")[2]  # the API accepts a name, a chart has the ARN
     with documented("iam:AttachRolePolicy"):
         where.client("iam").attach_role_policy(RoleName=role, PolicyArn=policy)
     click.echo(f"The role {role} has the policy {policy}.")
@@ -243,7 +244,7 @@ def _show_plan(package: Package, settings: DeploySettings, named: Texts) -> int:
 
 
 def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
-    """The emitters' configuration file for *stack*."""
+    """Return the emitters' configuration file for *stack*."""
     values = {
         "log-group": stack.outputs.get("EmitterLogGroupName", DEFAULT_LOG_GROUP),
         "region": region,
@@ -263,7 +264,7 @@ def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
 def _is_confirmed(question: str) -> bool:
     try:
         is_confirmed = click.confirm(question, err=True)
-    except click.Abort:  # the end of the input is no yes, and the change set must not stay
+    except click.Abort:  # the end of the input means no, and the change set must not stay
         click.echo("", err=True)
         is_confirmed = False
     if not is_confirmed:
@@ -280,7 +281,7 @@ def _pair(what: str, text: str) -> tuple[str, str]:
 
 
 def _choices(settings: DeploySettings) -> Members:
-    """Tags and role of a request; without them CloudFormation keeps those of the stack."""
+    """Return tags and role of a request; without them CloudFormation keeps those of the stack."""
     tags = [
         {"Key": key, "Value": value} for key, value in (_pair("tag", tag) for tag in settings.tags)
     ]

@@ -1,11 +1,10 @@
 """
-A release of the stack: what the wheel carries for a deployment, and the bucket that keeps it.
+A release of the stack: the files in the wheel, and the bucket that keeps them.
 
-Zip and template are named by the SHA-256 of their content, so the same release has the
-same names everywhere and an upload can be compared. The bucket is private, encrypted,
-versioned and TLS only, and its name is generated: a stack of its own owns it, so it is found
-by the stack's name and never by a name that somebody else could have taken. Every call names
-the account that must own it.
+Zip and template are named by the SHA-256 of their content, so the same release has the same names
+everywhere and an upload can be compared. The bucket is private, encrypted, versioned and TLS only,
+and its name is generated: its own stack owns it, so it is found by the stack's name and never by a
+name that another account could have taken. Every call names the account that must own it.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Package:
     Attributes:
         source: The template, one text.
 
-        functions: The zip that all functions run from; empty for the emitters only.
+        functions: The zip for all functions; empty for the template with emitters only.
     """
 
     source: str
@@ -61,22 +60,22 @@ class Package:
 
     @property
     def functions_key(self) -> str:
-        """Name of the zip, `<sha256>.zip`."""
+        """The name of the zip, `<sha256>.zip`."""
         return f"{hashlib.sha256(self.functions).hexdigest()}.zip"
 
     @property
     def defaults(self) -> dict[str, str]:
-        """The parameters that the template declares, in its order, with their defaults."""
+        """Return the template's parameters, in order, with their defaults."""
         return dict(_DEFAULT_LINE.findall(self.source))
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """What CloudFormation must be allowed to do."""
+        """Return the capabilities that CloudFormation needs."""
         return CAPABILITIES if "\nTransform: " in self.source else CAPABILITIES[:1]
 
     def require_named(self, named: Texts) -> None:
         """
-        Check that the template has each *named* parameter, and that `Metrics` has what alarms need.
+        Check that the template has each *named* parameter, and that `Metrics` has those of alarms.
 
         Raises:
             SettingsError: If not, with the closest name.
@@ -92,15 +91,15 @@ class Package:
 
     def template(self, code_uri: str) -> str:
         """
-        The template with its functions at *code_uri*.
+        Return the template with its functions at *code_uri*.
 
-        The metadata for publishing is removed: packaging it would need the files that it names.
+        The metadata for publishing is removed: packaging it would need its files.
         """
         text = _PUBLISHED.sub("", self.source)
         return text.replace(f"CodeUri: {FUNCTIONS_NAME}\n", f"CodeUri: {code_uri}\n")
 
     def write_release(self, folder: Path) -> tuple[Path, Path | None]:
-        """Write the template and the functions to *folder*; returns their paths."""
+        """Write the template and the functions to *folder*. Return their paths."""
         folder.mkdir(parents=True, exist_ok=True)
         template = folder / TEMPLATE_NAME
         functions = folder / self.functions_key
@@ -113,13 +112,13 @@ class Package:
 
 def read_template(path: Path) -> str:
     """
-    The template at *path* as CloudFormation expands it: with the resources that it includes.
+    Return the template at *path* with the resources that it includes, as CloudFormation expands it.
 
-    `sam deploy` has AWS::Include do that. A release is one text, so that one upload is all of it.
+    `sam deploy` makes AWS::Include do that. A release is one text, so one upload has everything.
     """
     text = path.read_text(encoding="utf-8")
     for line in _INCLUDED.finditer(text):
-        # but for its first paragraph, which says how it is included
+        # except its first paragraph, which describes how it is included
         included = path.with_name(line[1]).read_text(encoding="utf-8").partition("\n\n")[2]
         text = text.replace(line[0], textwrap.indent(included, "  "))
     return text
@@ -127,7 +126,7 @@ def read_template(path: Path) -> str:
 
 def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False) -> Package:
     """
-    The release that this installation carries, beside this module.
+    Return the release that this installation contains, next to this module.
 
     Raises:
         SettingsError: If it carries none, as an installation from a clone.
@@ -170,7 +169,7 @@ class ReleaseBucket:
     The bucket that keeps releases.
 
     Attributes:
-        name: As CloudFormation generated it.
+        name: The name that CloudFormation generated.
 
         owner: Number of the account that must own it.
     """
@@ -180,7 +179,7 @@ class ReleaseBucket:
     _client: Any
 
     def upload_release(self, package: Package) -> str:
-        """Upload the template and the functions of *package*; returns the template's address."""
+        """Upload the template and the functions of *package*. Return the template's address."""
         template = package.template(f"s3://{self.name}/{package.functions_key}").encode()
         key = f"{hashlib.sha256(template).hexdigest()}.yaml"
         self.put_object(package.functions_key, package.functions)
@@ -189,7 +188,7 @@ class ReleaseBucket:
 
     def put_object(self, key: str, content: bytes) -> bool:
         """
-        Upload *content* as *key* unless it is there; returns whether it was uploaded.
+        Upload *content* as *key* unless it exists. Return True if it was uploaded.
 
         Raises:
             SourceError: If S3 refuses, or the bucket is another account's.
@@ -197,7 +196,7 @@ class ReleaseBucket:
         place = {"Bucket": self.name, "Key": key, "ExpectedBucketOwner": self.owner}
         checksum = base64.b64encode(hashlib.sha256(content).digest()).decode()
         with documented("s3:GetObject"):
-            try:  # S3 reckoned the checksum at the upload
+            try:  # S3 computed the checksum at the upload
                 head = self._client.head_object(**place, ChecksumMode="ENABLED")
                 if head.get("ChecksumSHA256") == checksum:
                     return False
@@ -248,7 +247,7 @@ class ReleaseBucket:
 
 def bucket_of(account: Account, stack: Stack) -> ReleaseBucket:
     """
-    The bucket of *stack*, which has one.
+    Return the bucket of *stack*, which has one.
 
     Raises:
         SourceError: If AWS refuses.
@@ -260,7 +259,7 @@ def bucket_of(account: Account, stack: Stack) -> ReleaseBucket:
 
 def release_bucket(account: Account, choices: JsonObject) -> ReleaseBucket:
     """
-    The release bucket of *account* in its region, created with *choices* if there is none.
+    Return the release bucket of *account* in its Region, created with *choices* if there is none.
 
     If another deployment is creating it, this one waits.
 

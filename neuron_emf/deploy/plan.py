@@ -1,9 +1,9 @@
 """
-What a deployment would create and cost, computed without AWS, and which prices are missing.
+The resources and the cost of a deployment, computed without AWS, and the missing prices.
 
 The template is not parsed as YAML: the expressions below rely on its form, in which each condition
-and each attribute of a resource is a line of its own. Types without a list price are sold in
-capacity blocks, which are paid whether they run or not, so no price of theirs is called a saving.
+and each attribute of a resource is on its own line. Types without a list price are sold in capacity
+blocks, which are paid whether they run or not, so their price is never called a saving.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject, Texts
 
 FLEETS: Final = (1, 10, 100, 1_000)
-"""Instances, of one cluster, that a month is shown for."""
+"""Numbers of instances, in one cluster, for which a month is shown."""
 
 _PSEUDO: Final = {"AWS::AccountId": "111122223333", "AWS::Partition": "aws"}
 _CONDITION: Final = re.compile(r"^  (\w+): (!.+?)(?: #.*)?$", re.MULTILINE)
@@ -43,7 +43,7 @@ _SUBSTITUTION: Final = re.compile(r"\$\{([\w:]+)\}")
 _RESOURCES: Final = re.compile(r"^Resources:\n(.+?)^\w", re.MULTILINE | re.DOTALL)
 _LOGICAL_ID_LINE: Final = re.compile(r"^  \w+:(?: #.*)?$", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(r"^    (Type|Condition): (\S+)", re.MULTILINE)
-# What SAM makes beside the resource that names it.
+# Resources that SAM creates in addition to the resource that names them.
 _PART: Final = re.compile(r"^ {6}(EventInvokeConfig):|^ {10}Type: (ScheduleV2)$", re.MULTILINE)
 _BY_SAM: Final = {
     "AWS::Serverless::Function": "AWS::Lambda::Function",
@@ -53,7 +53,7 @@ _BY_SAM: Final = {
 
 
 def count_resources(package: Package, named: Texts) -> Counter[str]:
-    """How many resources of each type *package* makes in an empty account with these parameters."""
+    """Return the number of resources of each type in an empty account with these parameters."""
     holds = conditions(package.source, {**_PSEUDO, **package.defaults, **named})
     found: Counter[str] = Counter()
     (resources,) = _RESOURCES.findall(package.source)
@@ -67,7 +67,7 @@ def count_resources(package: Package, named: Texts) -> Counter[str]:
 
 
 def conditions(source: str, values: Texts) -> Callable[[str], bool]:
-    """Whether a condition of the template *source* holds with these *values*, by its name."""
+    """Return a function that evaluates a condition of the template *source* with *values*."""
     texts = dict(_CONDITION.findall(source.partition("\nConditions:\n")[2]))
 
     def value(tokens: Iterator[re.Match[str]]) -> Any:  # noqa: ANN401 - text, truth or a list
@@ -91,11 +91,11 @@ def conditions(source: str, values: Texts) -> Callable[[str], bool]:
 
 
 def plan(package: Package, named: Texts) -> JsonObject:
-    """What *package* would create with these parameters."""
+    """Return the resources and costs of *package* with these parameters."""
     chosen = {**package.defaults, **named}
     mode = (
         "direct" if chosen.get("Mode", "direct") == "direct" else "kinesis"
-    )  # while it drains, too
+    )  # also while it drains
     is_whole = bool(package.functions)
     fleet = Fleet(1, mode=mode, has_dashboard=chosen.get("Dashboard") == "true")
     fleet = fleet if is_whole else fleet.emitters_only()
@@ -110,7 +110,7 @@ def plan(package: Package, named: Texts) -> JsonObject:
 
 
 def resource_table(counts: Mapping[str, int], title: str) -> RenderableType:
-    """How many resources of each type, as a table."""
+    """Return the number of resources of each type as a table."""
     table = Table("type", "count", title=title, title_justify="left")
     for kind, count in [*sorted(counts.items()), ("in all", sum(counts.values()))]:
         table.add_row(kind, str(count))
@@ -118,7 +118,7 @@ def resource_table(counts: Mapping[str, int], title: str) -> RenderableType:
 
 
 def for_people(found: JsonObject) -> list[RenderableType]:
-    """The plan as tables."""
+    """Yield the plan as tables."""
     bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
     for instances, usd in found["cost"]["usd_a_month"].items():
@@ -138,9 +138,9 @@ _EXAMPLE_TYPE: Final = "trn2.48xlarge"
 
 def unpriced_sentence(parameters: Texts, region: str | None) -> str:
     """
-    Which types have no price and what to set; empty where *parameters* price one of them.
+    Return the types without a price, and the setting; empty if *parameters* price one of them.
 
-    Without a *region* the price in the example is one of every region.
+    Without a *region* the price in the example counts in every Region.
     """
     overrides = parameters.get(_PARAMETER)
     if overrides is None:  # a template without prices
@@ -156,7 +156,7 @@ def unpriced_sentence(parameters: Texts, region: str | None) -> str:
 
 
 def ask_prices(parameters: Texts) -> dict[str, str]:
-    """Ask for prices on the terminal; returns them with those of *parameters*."""
+    """Ask for prices on the terminal. Return them with those of *parameters*."""
 
     def checked(text: str) -> str:
         try:

@@ -1,9 +1,9 @@
 """
-The removal of a stack: what goes, what stays and costs, and the bucket of releases.
+The removal of a stack: what is deleted, what stays and costs, and the bucket of releases.
 
-What a stack adopted is never touched. Roles lose the emitter policy first, because IAM deletes no
-policy that is attached. Releases go if no other stack of neuron-emf in the region has functions.
-A stack that is not deployed yet has no parameters, and counts as one.
+Resources that the stack adopted are never touched. Roles lose the emitter policy first, because IAM
+deletes no policy that is attached. Releases are deleted if no other stack of neuron-emf in the
+Region has functions. A stack that is not deployed yet has no parameters, and counts as one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject, Texts
 
 RETAINED_RESOURCES: Final = frozenset({"LedgerBucket", "RecordsLogGroup"})
-"""Logical IDs of the resources that outlive their stack."""
+"""Logical IDs of resources that outlive their stack."""
 
 _OWN: Final = "AdoptLogGroup"
 """A parameter of every stack of neuron-emf."""
@@ -56,7 +56,7 @@ _ADOPTED: Final = ("AlarmTopicArn", "BillTable", "DigestTopicArn", "KmsKeyArn")
 @dataclass(frozen=True, slots=True)
 class Removal:
     """
-    What a removal does.
+    The effects of a removal.
 
     Attributes:
         name: Name of the stack.
@@ -69,7 +69,7 @@ class Removal:
 
         bucket: The bucket of releases; None if there is none.
 
-        users: Why the bucket stays; empty if it goes.
+        users: Why the bucket stays; empty if it is deleted.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Removal:
 
 def read_removal(account: Account, name: str) -> Removal:
     """
-    Read what the removal of the stack *name* does.
+    Read the effects of removing the stack *name*.
 
     Raises:
         SettingsError: If there is no such stack, or it is not to be deleted.
@@ -131,7 +131,7 @@ def _roles(account: Account, policy: str) -> list[str]:
 
 
 def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableType]:
-    """Tables of what goes and what stays, for a person."""
+    """Yield tables of what is deleted and what stays, for a person."""
     gone = [row for name, row in removal.resources.items() if name not in RETAINED_RESOURCES]
     yield resource_table(Counter(row["ResourceType"] for row in gone), "Goes")
     stores = [row.get("PhysicalResourceId", "") for row in gone if row["ResourceType"] in STORES]
@@ -152,9 +152,9 @@ def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableTy
 
 def remove(account: Account, removal: Removal, request: JsonObject) -> None:
     """
-    Detach the roles, delete the stack, then the releases unless another stack came meanwhile.
+    Detach the roles, delete the stack, then the releases unless another stack was created.
 
-    *request* has maybe `RoleARN`.
+    *request* optionally has `RoleARN`.
 
     Raises:
         SourceError: If AWS refuses, or the deletion fails.
@@ -203,7 +203,7 @@ def _require_deletable(stack: Stack) -> None:
 
 
 def _remainders(account: Account, removal: Removal) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each resource that stays: what, name, USD a month, why."""
+    """Yield a row for each resource that stays: kind, name, USD a month, reason."""
     parameters = removal.parameters
     if not parameters:
         return

@@ -1,8 +1,8 @@
 """
-A deployed stack: what one deployment may change, how it ended, what failed first.
+A deployed stack: the possible changes of one deployment, its end, and the first failure.
 
-A parameter that is not named keeps the stack's value.
-UpdateShardCount, which CloudFormation calls, at most doubles or halves the shards:
+A parameter that is not named keeps the stack's value. UpdateShardCount, which CloudFormation calls,
+at most doubles or halves the shards:
 https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from neuron_wire.line_members import JsonObject, Members, Texts
 
-NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
+NEW: Final = "REVIEW_IN_PROGRESS"  # it has a change set and no resources yet
 DELETING: Final = "DELETE_IN_PROGRESS"
 _DELETED: Final = "DELETE_COMPLETE"
 STACK_POLL_S: Final = 2.0
@@ -34,10 +34,10 @@ _USABLE: Final = frozenset(
     {NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 )
 _BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", DELETING})
-"""Of the stack itself: an operation begins with an event of one of these."""
+"""Statuses of the stack itself: an operation begins with an event that has one of these."""
 
 OF_FUNCTIONS: Final = "Mode"
-"""Which the template with functions has, and the one for emitters only has not."""
+"""The parameter that only the template with functions has, not the one for emitters only."""
 
 _SHOWN_FAILURES: Final = 5
 _Value = TypeVar("_Value")
@@ -51,11 +51,11 @@ class Stack:
     Attributes:
         name: Its name.
 
-        status: As CloudFormation calls it, such as `UPDATE_COMPLETE`.
+        status: The status as CloudFormation names it, such as `UPDATE_COMPLETE`.
 
-        parameters: What it was deployed with.
+        parameters: The parameters of its last deployment.
 
-        outputs: By their keys.
+        outputs: The outputs by key.
 
         is_protected: True if the stack has termination protection.
     """
@@ -68,7 +68,7 @@ class Stack:
 
     @property
     def is_changing(self) -> bool:
-        """Whether an operation is in progress after which the stack still exists."""
+        """True if an operation is in progress after which the stack still exists."""
         return self.is_busy and self.status != DELETING
 
     @property
@@ -79,7 +79,7 @@ class Stack:
     @classmethod
     def describe(cls, cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - boto3 publishes no types
         """
-        The stack of that *name*; None when there is none.
+        Return the stack with that *name*; None if there is none.
 
         Raises:
             SourceError: If CloudFormation refuses.
@@ -101,13 +101,13 @@ class Stack:
 
 
 def values_of(rows: Iterable[Texts], kind: str = "Parameter") -> dict[str, str]:
-    """Values of CloudFormation's *rows*, its parameters or another *kind*, by name."""
+    """Return the values of CloudFormation's *rows*, its parameters or another *kind*, by name."""
     return {row[f"{kind}Key"]: row.get(f"{kind}Value", "") for row in rows}
 
 
 def require_usable(stack: Stack | None) -> None:
     """
-    Make sure that *stack* can be changed.
+    Check that *stack* can be changed.
 
     Raises:
         SourceError: If it is being changed, or failed in a way that must be fixed first.
@@ -124,7 +124,7 @@ def require_usable(stack: Stack | None) -> None:
 
 def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
     """
-    Make sure that *stack* was made by the kind of template that has these *parameters*.
+    Check that *stack* was made from the kind of template that has these *parameters*.
 
     Raises:
         SettingsError: If one has functions and the other is for the emitters only.
@@ -141,9 +141,9 @@ def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
 
 def given_parameters(declared: Iterable[str], named: Texts, stack: Stack | None) -> list[Members]:
     """
-    Parameters of the request: the *named* values, the others as *stack* has them.
+    Return the parameters of the request: the *named* values, and the others as *stack* has them.
 
-    A parameter that the stack does not know yet is left out and takes its default.
+    A parameter that the stack does not have yet is omitted and takes its default.
     """
     kept = stack.parameters if stack is not None and stack.status != NEW else {}
     return [
@@ -156,7 +156,7 @@ def given_parameters(declared: Iterable[str], named: Texts, stack: Stack | None)
 
 
 def shard_steps(now: int, wanted: int) -> tuple[int, ...]:
-    """Shards after each deployment from *now* to *wanted*, the last included; empty if equal."""
+    """Return the shards after each deployment from *now* to *wanted*; empty if they are equal."""
     numbers = []
     while now != wanted:
         now = min(wanted, 2 * now) if wanted > now else max(wanted, (now + 1) // 2)
@@ -166,9 +166,9 @@ def shard_steps(now: int, wanted: int) -> tuple[int, ...]:
 
 def require_one_step(parameters: Texts, named: Texts) -> None:
     """
-    Make sure that a stack with *parameters* reaches the *named* shards in one deployment.
+    Check that a stack with *parameters* reaches the *named* shards in one deployment.
 
-    How many shards a stream on demand (0) has is in no parameter.
+    The shards of a stream on demand (0) are in no parameter.
 
     Raises:
         SettingsError: If Kinesis would refuse, which takes minutes of deployment and rollback.
@@ -179,7 +179,7 @@ def require_one_step(parameters: Texts, named: Texts) -> None:
     if "direct" in (before["Mode"], after["Mode"]) or "0" in (now, wanted):
         return
     if not (now + wanted).isdigit():
-        return  # CloudFormation says what is wrong
+        return  # CloudFormation reports the error
     counts = shard_steps(int(now), int(wanted))
     if len(counts) > 1:
         others = ", then ".join(f"StreamShards={shards}" for shards in counts)
@@ -192,7 +192,7 @@ def require_one_step(parameters: Texts, named: Texts) -> None:
 
 def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
     """
-    Wait for the deployment of the stack *name*; prints what failed first on standard error.
+    Wait for the deployment of the stack *name*, and print its first failure on standard error.
 
     Raises:
         SourceError: If the deployment failed.
@@ -205,9 +205,9 @@ def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN40
 
 def delete_stack(cloudformation: Any, name: str, request: JsonObject) -> None:  # noqa: ANN401 - as above
     """
-    Delete the stack *name* and wait; prints what failed first on standard error.
+    Delete the stack *name*, wait, and print the first failure on standard error.
 
-    *request* has maybe `RoleARN`.
+    *request* optionally has `RoleARN`.
 
     Raises:
         SourceError: If CloudFormation refuses, or the deletion failed.
@@ -220,7 +220,7 @@ def delete_stack(cloudformation: Any, name: str, request: JsonObject) -> None:  
 
 
 def _failure(cloudformation: Any, stack: Stack, aim: str) -> SourceError:  # noqa: ANN401 - as above
-    """Return the error of an operation that failed; prints what failed first."""
+    """Return the error of a failed operation, and print the first failure."""
     failures = _first_failures(cloudformation, stack.name)
     for reason in failures:
         click.echo(reason, err=True)
@@ -240,7 +240,8 @@ def wait_until_done(
     """
     Wait until no operation on the stack *name* is in progress, or *read* returns it.
 
-    Giving up, also by Ctrl-C, stops nothing in CloudFormation; standard error says so.
+    If the wait ends early, also by Ctrl-C, the operation in CloudFormation continues; standard
+    error says so.
 
     Raises:
         SourceError: If that takes longer than `STACK_TIMEOUT_S`, or CloudFormation refuses.
@@ -283,9 +284,9 @@ def poll_until_ready(read: Callable[[], _Value | None], what: str) -> _Value:
 
 def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN401 - as above
     """
-    The first failures of the newest deployment, without what was only cancelled.
+    Return the first failures of the newest deployment, without cancelled resources.
 
-    Events come newest first, a hundred a page: those of the rollback precede the failure.
+    Events come newest first, a hundred per page: those of the rollback come before the failure.
     """
     failures: list[str] = []
     with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):

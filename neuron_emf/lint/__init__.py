@@ -1,10 +1,10 @@
 """
-One line of a log: what it is, what costs it a metric, and what surprises.
+Judge one line of a log: its kind, errors that cost a metric, and surprises.
 
-The rules are those by which an emitter checks each of its own lines, `neuron_wire.extraction`.
-A log group may hold lines of any kind, so only a line that is meant to be EMF can be wrong: one
-in which somebody wrote `_aws` or `CloudWatchMetrics`. What the specification defines, how long
-points take to appear and what a dimension costs is in
+The rules are those by which an emitter checks its own lines, `neuron_wire.extraction`. A log group
+may have lines of any kind, so only a line that is meant to be EMF can be wrong: a line that
+contains `_aws` or `CloudWatchMetrics`. The specification, the delay of data points and the cost of
+a dimension are described in
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/publishingMetrics.html
 """
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 
 _RULES: Final = TABLES["lint"]
 LINT_ERRORS: Final = _RULES["errors"]
-"""Rules that cost at least one metric of the line, or put it where nobody looks; what to do."""
+"""Rules that cost at least one metric of the line, or hide it, and the advice for each."""
 
 LINT_ADVICE: Final = LINT_ERRORS | _RULES["warnings"]
-"""Those, and rules of what is extracted, and perhaps not as its writer thinks; what to do."""
+"""All rules, including those about extracted metrics that may surprise the writer."""
 
-LONG_BYTES: Final = 262_144  # what a log event could have until 2025, and what many still assume
+LONG_BYTES: Final = 262_144  # the limit of a log event until 2025, which many programs still assume
 _MAX_WHOLE: Final = 1 << 53
 _MAX_NESTED_TEXTS: Final = 5
-# In any quotes: what Python shows of a dictionary is not JSON, and somebody meant it to be.
+# In any quotes: a printed Python dictionary is not JSON, but was meant to be.
 _QUOTED_DIRECTIVES: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORECASE)
 _LOGGED_MOMENT: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"
-# What Lambda puts before a line, and what an export or `aws logs tail` does: a time comes first.
+# The text that Lambda, an export or `aws logs tail` puts before a line: it begins with a time.
 _LOGGER_PREFIX: Final = re.compile(r"\s*(\[[A-Z]{4,8}\]\s)?" + _LOGGED_MOMENT + r"\s[^{]{0,1024}")
-# What a container runtime puts before a line, in its files and nowhere in Lambda.
+# The text that a container runtime puts before a line, in its files and never in Lambda.
 _CONTAINER_PREFIX: Final = re.compile(_LOGGED_MOMENT + r"\s(stdout|stderr)\s[FP]\S*\s")
-# LogGroupName and LogStreamName are the CloudWatch agent's.
+# LogGroupName and LogStreamName are members of the CloudWatch agent.
 _METADATA: Final = frozenset({"Timestamp", "CloudWatchMetrics", "LogGroupName", "LogStreamName"})
 _DIRECTIVE: Final = frozenset({"Namespace", "Dimensions", "Metrics"})
 _DEFINITION: Final = frozenset({"Name", "Unit", "StorageResolution"})
@@ -58,21 +58,21 @@ _ID_NAME: Final = re.compile(
     r"(?i)(x[-_]?amzn?[-_])?(request|trace|span|correlation|invocation|execution|session|message|"
     r"event|transaction)[-_ ]?(id|uuid|guid)|guid|.*(timestamp|uuid)"
 )
-# A UUID, a hash or a trace of X-Ray; seconds, milliseconds, ... since 1970; a moment.
+# A UUID, a hash or an X-Ray trace; seconds, milliseconds, ... since 1970; a time.
 _ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _LOGGED_MOMENT)
 
 
 class LineVerdict(NamedTuple):
     """
-    What was found in one line.
+    The judgment of one line.
 
     Attributes:
-        kind: `emf` when it is meant to be, else what it is instead.
+        kind: `emf` if it is meant to be EMF, otherwise its kind.
 
-        violations: Errors, or where there are none what surprises.
+        violations: Errors or, if there are none, surprises.
 
-        metrics: A hash of each metric that CloudWatch makes of it, with its dimensions' values;
-            none where there is an error.
+        metrics: A hash of each metric that CloudWatch extracts, with its dimensions' values; empty
+            with an error.
     """
 
     kind: Literal["emf", "text", "json", "blank"]
@@ -82,9 +82,9 @@ class LineVerdict(NamedTuple):
 
 def judge(line: bytes, now_ms: int | None) -> LineVerdict:
     """
-    What *line* is, if it arrives at *now_ms*; None asks nothing of its age.
+    Judge *line* as it arrives at *now_ms*; None means that its age is not checked.
 
-    It may be cut where no log event is as long.
+    It may be cut to the length of a log event.
     """
     if _QUOTED_DIRECTIVES.search(line) is None:
         first = line.strip()[:1]
@@ -94,7 +94,7 @@ def judge(line: bytes, now_ms: int | None) -> LineVerdict:
     if prefix.strip() in ("", "["):
         return _judge_document(text, "", now_ms)
     if not brace:
-        return LineVerdict("text")  # it only speaks of EMF
+        return LineVerdict("text")  # it only mentions EMF
     if _LOGGER_PREFIX.fullmatch(prefix):
         return _judge_document(text[len(prefix) :], prefix, now_ms)
     sentence = "the document is not the whole line: text precedes it, or it spans several lines"
@@ -107,7 +107,7 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
         return LineVerdict("emf", tuple(found))
     if "_aws" not in document:
         if document.get("Kind") == RAW_KIND and "Schema" in document:
-            return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
+            return LineVerdict("json")  # a report of neuron-monitor, whatever its texts contain
         if path := next(_nested(document, ROOT_REFERENCE, _MAX_NESTED_TEXTS), None):
             sentence = "the document is nested in a member, where nothing is extracted"
             return LineVerdict("emf", (Violation("wrapped", sentence, path),))
@@ -130,7 +130,7 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
 
 
 def _nested(value: object, path: str, depth: int) -> Iterator[str]:
-    """The paths of documents in *value*, also of those in a text, as loggers put them."""
+    """Yield the paths of documents in *value*, also inside a text, as loggers nest them."""
     if isinstance(value, str) and "_aws" in value:
         value, _ = read_document(value)
     if not isinstance(value, dict) or not depth:
@@ -145,9 +145,9 @@ def _surprises(
     document: JsonObject, now_ms: int | None, metrics: set[tuple[Any, ...]]
 ) -> Iterator[Violation]:
     """
-    What CloudWatch extracts from *document*, which breaks no rule, otherwise than thought.
+    Yield surprises in the extraction of *document*, which breaks no rule.
 
-    Adds to *metrics* by what CloudWatch tells each apart: namespace, name, dimensions and values.
+    It adds to *metrics* by CloudWatch's identity: namespace, name, dimensions and values.
     """
     metadata = document["_aws"]
     hours = 0 if now_ms is None else (now_ms - metadata["Timestamp"]) / MINUTE_MS / 60

@@ -1,8 +1,8 @@
 """
-The command `neuron-emf lint`: what was found in all lines, and how that is shown.
+The command `neuron-emf lint`: the results of all lines, and their listing.
 
-Every violation is counted, the first of each rule kept. Names in a line are foreign text: what
-does not print is shown as its number, so that no line can tell a terminal anything.
+Every violation is counted, and the first ones of each rule are shown. Names in a line are foreign
+text: an unprintable character is shown as its number, so that no line can control a terminal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Members
 
 SHOWN_PER_RULE: Final = 5
-MAX_METRICS_COUNTED: Final = 200_000  # listed separately; more are "or more"
+MAX_METRICS_COUNTED: Final = 200_000  # counted exactly; more are "or more"
 
 
 @click.command(
@@ -67,10 +67,10 @@ def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
 @dataclass
 class Tally:
     """
-    What was found in all lines.
+    The results of all lines.
 
     Attributes:
-        kinds: Lines by what they are, as `LineVerdict` has it.
+        kinds: Lines by kind, as in `LineVerdict`.
 
         rules: Violations by rule.
 
@@ -79,7 +79,7 @@ class Tally:
 
         lossy: EMF lines that lose a metric.
 
-        metrics: What CloudWatch would make of the lines, up to about `MAX_METRICS_COUNTED`.
+        metrics: The metrics that CloudWatch would extract, up to about `MAX_METRICS_COUNTED`.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -90,12 +90,12 @@ class Tally:
 
     @property
     def is_well(self) -> bool:
-        """Some line is EMF, and none of them loses a metric."""
+        """True if some line is EMF, and no line loses a metric."""
         return self.kinds["emf"] > 0 == self.lossy
 
     @property
     def has_more(self) -> bool:
-        """There may be more metrics than were counted."""
+        """True if there may be more metrics than were counted."""
         return len(self.metrics) >= MAX_METRICS_COUNTED
 
 
@@ -115,7 +115,7 @@ def tally(verdicts: Iterable[tuple[str, LineVerdict]]) -> Tally:
 
 
 def for_people(found: Tally) -> list[RenderableType]:
-    """Each violation that was kept, the advice with the first of its rule, and the sums."""
+    """Yield the shown violations, the advice with the first of each rule, and the sums."""
     from rich.padding import Padding  # noqa: PLC0415 - as above
 
     parts: list[RenderableType] = []
@@ -140,7 +140,7 @@ def for_people(found: Tally) -> list[RenderableType]:
 
 
 def for_programs(found: Tally) -> Members:
-    """The same as one document."""
+    """Return the results as one document."""
     return {
         "ok": found.is_well,
         "lines": {kind: found.kinds[kind] for kind in ("emf", "text", "json", "blank")},

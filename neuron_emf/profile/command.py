@@ -28,7 +28,7 @@ MAX_MODEL_CHARS: Final = 255
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileSettings(LogGroupSettings):
-    """What the summaries are of, and where their lines go."""
+    """The subject of the summaries, and the destination of their lines."""
 
     cluster: str = setting("", "Cluster the profiles belong to; required.", metavar="NAME")
     model: str = setting("", "Profiled model; by default the name of the file.", metavar="NAME")
@@ -84,7 +84,8 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         _send(lines, at_ms, settings)
         return 0
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # of a log line, whatever the terminal's is
+        # the encoding of a log line, whatever the terminal's
+        sys.stdout.reconfigure(encoding="utf-8")
     print_lines(lines)
     return 0
 
@@ -102,7 +103,7 @@ def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tup
 
 
 def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
-    """Once and without a spool: whoever types sees what failed, and can type it again."""
+    """Send the lines once and without a spool: the user sees a failure and can repeat it."""
     from neuron_emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
     from neuron_emitter.delivery.destination import (  # noqa: PLC0415 - as above
         Invalid,

@@ -1,11 +1,10 @@
 """
-One summary of a profiler as one line that CloudWatch extracts, and what in it is worth a look.
+Turn one profiler summary into one line that CloudWatch extracts, and check rules of thumb.
 
-The keys are those of neuron-profile 2.26 to 2.29, as the catalogue has them. What ends in
-`_percent` is a fraction of 1 in a summary, whatever its name says. What is missing has no member;
-a key that is not known stays as the profiler wrote it in the object `Other`. The bounds of the
-rules of thumb, but for that of throttling, are those of Neuron Explorer's Summary Viewer (read
-2026-11-21):
+The keys are those of neuron-profile 2.26 to 2.29, as in the catalogue. A value whose key ends in
+`_percent` is a fraction of 1 in a summary. A missing value has no member; an unknown key stays as
+the profiler wrote it in the object `Other`. The limits of the rules of thumb, except that of
+throttling, are those of Neuron Explorer's Summary Viewer (read 2026-11-21):
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-explorer/overview-summary-page.html
 """
 
@@ -58,22 +57,22 @@ _SHARES: Final = {
     entry.name: entry.source.split(" / ") for entry in PROFILE_MEMBERS if " / " in entry.source
 }
 _LIMIT, _THROTTLED = "ThrottleLimitPercent", "ThrottledSeconds"
-# Of each core: a fraction, 1 is no limit; the time in which the tensor engine was held back while
-# it worked; the same as a fraction of that time.
+# For each core: a fraction, where 1 is no limit; the time for which the tensor engine was throttled
+# while it worked; the same as a fraction of that time.
 _LIMIT_KEY: Final = re.compile(r"throttle_avg_util_limit_nc[0-9]+_percent")
 _TIME_KEY: Final = re.compile(r"throttle_active_nc[0-9]+_time_ns")
 _SHARE_KEY: Final = re.compile(r"throttle_(activity_[0-9]+_)?active_.+_percent")
 _NS: Final = 1e9
 
 KNOWN_VERSIONS: Final = ("2.26.", "2.27.", "2.28.", "2.29.")
-MAX_FRACTION: Final = 2.0  # of a fraction: estimates may be above 1, and percent are above 2
+MAX_FRACTION: Final = 2.0  # of a fraction: estimates may be above 1, and percentages are above 2
 MOST_TRANSPOSE, MOST_SPILL = 10, 25  # percent
-LEAST_THROTTLED: Final = 5  # percent; a moment at the start of a run is no finding
-MAX_PROFILE_BYTES: Final = 1 << 26  # what is longer is cut, and so no JSON
+LEAST_THROTTLED: Final = 5  # percent; a moment at the start of a run is not a finding
+MAX_PROFILE_BYTES: Final = 1 << 26  # a longer text is cut, and then not JSON
 MAX_OTHER: Final = 150
 MAX_PROFILE_TEXT_CHARS: Final = 256
-MAX_NUMBER: Final = 1e18  # of a member; the greatest counts of operations have 15 digits
-# NaN, which profilers before 2.19 wrote, is no number.
+MAX_NUMBER: Final = 1e18  # of a member; the largest counts of operations have 15 digits
+# NaN, which profilers before 2.19 wrote, is not a number.
 _DECODER: Final = json.JSONDecoder(parse_constant=lambda _: None)
 _DOCUMENT_START: Final = re.compile(r"^[{\[]", re.MULTILINE)
 _PROFILE_METRIC_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
@@ -81,7 +80,7 @@ _PROFILE_METRIC_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One summary: its line, each rule it breaks with what to do, why it may be wrong."""
+    """One summary: its line, each broken rule with advice, and reasons for doubt."""
 
     line: str
     broken_rules: Texts
@@ -90,10 +89,10 @@ class Profile:
 
 def summaries_in(path: Path) -> list[tuple[str, JsonObject]]:
     """
-    The summaries in the file *path*, `-` for standard input, each with its name, which may be "".
+    Return the summaries in the file *path*, `-` for standard input, each with its name, maybe "".
 
     Three shapes are known: an object with a summary for each profile, an object with an array
-    `summary` beside the instructions, and a summary alone. Log lines before and after are skipped.
+    `summary` next to the instructions, and a summary alone. Log lines before and after are skipped.
 
     Raises:
         SettingsError: If there is no such file.
@@ -122,7 +121,7 @@ def _documents_in(text: str) -> Iterator[object]:
 
 
 def _named_rows(document: object) -> list[tuple[str, Any]]:
-    """Return what may be summaries in *document*, each with its name."""
+    """Return the possible summaries in *document*, each with its name."""
     match document:
         case {"summary": [*rows]} | [*rows]:
             return [("", row) for row in rows]
@@ -140,7 +139,7 @@ def _is_summary(values: object) -> bool:
 
 def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: str = "") -> Profile:
     """
-    The line of the summary *values*, called *name*, with what is to be said of it.
+    Return the line of the summary *values*, called *name*, with its remarks.
 
     Raises:
         WireFormatError: If CloudWatch would not extract it, which is a fault of ours.
@@ -169,7 +168,7 @@ def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: s
         **{name: value for name, value in numbers.items() if name not in METRICS},
         **{name: value for name, value in optional.items() if value},
     }
-    # The same for the same profile at any time.
+    # Equal for the same profile at any time.
     text = json.dumps({**properties, **metrics}, sort_keys=True)
     properties["ProfileId"] = blake2b(text.encode(), digest_size=10).hexdigest()
     if metrics:
@@ -181,13 +180,13 @@ def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: s
             properties=properties,
             timestamp_ms=at_ms,
         )
-    else:  # no EMF document: its time stands at the root
+    else:  # not an EMF document: its time is at the root
         line = encode({"Timestamp": at_ms, **properties})
     return Profile(line, broken_rules, tuple(_doubts(labels, is_in_fractions=is_in_fractions)))
 
 
 def _is_amount(value: object) -> bool:
-    """Whether it is a number from 0: neither a truth value nor NaN."""
+    """Return True for a number from 0: neither a truth value nor NaN."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and 0 <= value <= MAX_NUMBER  # type: ignore[operator]
 
@@ -197,7 +196,7 @@ def _matching(amounts: Amounts, pattern: re.Pattern[str]) -> list[float]:
 
 
 def _numbers(amounts: Amounts, *, is_in_fractions: bool) -> dict[str, float]:
-    """The members that are numbers, in the order of the catalogue."""
+    """Return the members that are numbers, in the order of the catalogue."""
     numbers: dict[str, float] = {}
     for key, name in _NUMBER_MEMBERS.items():
         if key in amounts and key not in FRACTIONS:
@@ -206,7 +205,7 @@ def _numbers(amounts: Amounts, *, is_in_fractions: bool) -> dict[str, float]:
             numbers[name] = round(amounts[key] * 100, 6)
     for name, (part, whole) in _SHARES.items():
         share = amounts[part] / amounts[whole] if part in amounts and amounts.get(whole) else None
-        if share is not None and share <= MAX_NUMBER:  # of next to nothing: none
+        if share is not None and share <= MAX_NUMBER:  # a share of almost nothing is omitted
             numbers[name] = round(share * 100, 6)
     if is_in_fractions and (limits := _matching(amounts, _LIMIT_KEY)):
         numbers[_LIMIT] = round(min(limits) * 100, 6)
@@ -229,7 +228,7 @@ def _is_text(value: object) -> bool:
 
 
 def _other(values: JsonObject, given: Collection[str]) -> tuple[Members, int]:
-    """What no member says, and how many keys were left out. What is missing is not left out."""
+    """Return values without a member, and the number of omitted keys, without missing values."""
     kept: Members = {}
     dropped = 0
     for key, value in values.items():
@@ -245,14 +244,14 @@ def _other(values: JsonObject, given: Collection[str]) -> tuple[Members, int]:
 
 
 def _member(key: str) -> str | None:
-    """The member that says what *key* does."""
+    """Return the member for *key*."""
     if _LIMIT_KEY.fullmatch(key):
         return _LIMIT
     return _THROTTLED if _TIME_KEY.fullmatch(key) else _MEMBER_NAMES.get(key)
 
 
 def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
-    """Each rule of thumb that is broken, and what to do; a missing number breaks none."""
+    """Return each broken rule of thumb and its advice; a missing number breaks no rule."""
     found = {}
     if (percent := members.get("TransposePercent", 0)) > MOST_TRANSPOSE:
         found["transpose"] = (
@@ -266,7 +265,7 @@ def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
         )
     tensor = members.get("TensorActivePercent", 0)
     mfu = members.get("MfuPercent", tensor)
-    if tensor >= 1 and mfu < tensor / 2:  # below there is no matrix work to judge
+    if tensor >= 1 and mfu < tensor / 2:  # below it there is no matrix work to judge
         found["low_model_flops"] = (
             f"the tensor engine works {tensor:.1f} % of the time and does {mfu:.1f} % of its peak "
             "for the model (a good profile: at least 50 % of that time): use matrices that fill "
@@ -276,7 +275,7 @@ def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
     times = [value / _NS / active_s for value in _matching(amounts, _TIME_KEY)]
     percent = 100 * min(1, max([*times, *_matching(amounts, _SHARE_KEY)], default=0))
     limit = members.get(_LIMIT, 100)
-    if percent >= LEAST_THROTTLED:  # of the core that fared worst
+    if percent >= LEAST_THROTTLED:  # the core that was throttled most
         held = f", to {members[_LIMIT]:.1f} % on average" if _LIMIT in members else ""
         found["throttled"] = (
             f"the tensor engine was throttled in {percent:.1f} % of the active time{held} (a good "
@@ -291,7 +290,7 @@ def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
 
 
 def _doubts(labels: JsonObject, *, is_in_fractions: bool) -> Iterator[str]:
-    """What to say before somebody trusts the line: AWS says that keys may change with versions."""
+    """Yield reasons to doubt the line: AWS says that keys may change between versions."""
     version = str(labels.get("ProfilerVersion", "unknown"))
     if not version.startswith(KNOWN_VERSIONS):
         yield f"profiler version {version}; the keys known here are those of 2.26 to 2.29"

@@ -1,7 +1,6 @@
 """
-Whether an idle instance can be released, and by which commands.
+Decide whether an idle instance can be released, and by which commands.
 
-It stops nothing. The verdict is a pure function over two sorts of facts, what log lines say
-and what the account says, and over guards, each of which must hold. A fact that is not known
-never passes a guard.
+It stops nothing. The verdict is a pure function of two kinds of facts, from log lines and from the
+account, and of guards, all of which must pass. An unknown fact never passes a guard.
 """

@@ -1,7 +1,7 @@
 """
-The checks of the account that an instance must pass before its release.
+The account checks that an instance must pass before its release.
 
-A fact that the account did not give raises `UnknownFactError`, which the verdict turns into
+A fact that the account did not provide raises `UnknownFactError`, which the verdict turns into
 *unknown*.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KEEP_TAG: Final = "neuron-emf:keep"
 GROUP_TAG: Final = "aws:autoscaling:groupName"
 ULTRASERVER_TYPES: Final = ("trn2u.", "trn3")
-"""How types begin that are sold as members of an UltraServer, or may be."""
+"""Beginnings of types that are, or may be, sold as members of an UltraServer."""
 
 _NO_SCHEDULER: Final = RESERVATIONS_VALUES[1]
 
@@ -42,7 +42,7 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
         said = {getattr(record, name) for record in lines.records} - {None}
         described = getattr(ec2, name)
         if name == "account_id" and not (said and described):
-            continue  # older emitters tell none, and HyperPod is in one of AWS's
+            continue  # older emitters report none, and HyperPod runs in an account of AWS
         if said != {described}:
             other = min(said - {described}, default="nothing")
             return failed(f"lines say {other}, EC2 {described}")
@@ -104,7 +104,7 @@ def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
 
 
 def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    """What its emitter saw on it must agree."""
+    """Check that the instance's own processes agree with its manager."""
     manager = require_known(account.manager)
     said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
     reservations = {record.reservations for record in lines.records}

@@ -1,8 +1,8 @@
 """
-Facts about an instance from AWS, read with the credentials of the person who types.
+Facts about an instance from AWS, read with the operator's credentials.
 
-Each question is one action of a policy. One that is denied, or not answered, is `Unknown`:
-the other questions are still asked, and an unknown fact never passes a guard.
+Each question is one action of a policy. An action that is denied or not answered is `Unknown`: the
+other questions are still asked, and an unknown fact never passes a guard.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
 
 
 def _refuse_others(said: str, asked: str) -> None:
-    """Reject an answer about another resource than the one that was asked for."""
+    """Reject an answer about another resource than the requested one."""
     if said != asked:
         raise ValueError(said)
 
@@ -85,10 +85,10 @@ class _Questions:
     def __init__(self, aws: AwsClient, instance_id: str) -> None:
         self._aws = aws
         self._id = instance_id
-        self._action = ""  # what was asked last
+        self._action = ""  # the last action
 
     def read(self, look: Callable[[], _Value]) -> Known[_Value]:
-        """The result of *look*; `Unknown` if AWS refuses or answers in another form."""
+        """Return the result of *look*; `Unknown` if AWS refuses or answers in another form."""
         try:
             return look()
         except UnknownFactError as error:
@@ -97,7 +97,7 @@ class _Questions:
             return Unknown(f"{self._action}: unexpected response")
 
     def ec2(self) -> Ec2Facts:
-        """The instance."""
+        """Return the facts of the instance."""
         said = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
         ((instance,),) = (reservation["Instances"] for reservation in said["Reservations"])
         _refuse_others(instance["InstanceId"], self._id)
@@ -116,19 +116,19 @@ class _Questions:
         )
 
     def attribute(self, name: str) -> bool:
-        """Whether the attribute *name* is set."""
+        """Return True if the attribute *name* is set."""
         asked = {"InstanceId": self._id, "Attribute": f"d{name[1:]}"}
         return bool(self._ask("ec2", "describe_instance_attribute", **asked)[name]["Value"])
 
     def type_facts(self, name: str) -> TypeFacts:
-        """Its type."""
+        """Return the facts of its type."""
         answer = self._ask("ec2", "describe_instance_types", InstanceTypes=[name])
         (found,) = answer["InstanceTypes"]
         vcpus = int(found["VCpuInfo"]["DefaultVCpus"])
         return TypeFacts(vcpus, bool(found["InstanceStorageSupported"]))
 
     def group(self) -> GroupFacts | None:
-        """Its auto-scaling group."""
+        """Return its auto-scaling group."""
         asked = {"InstanceIds": [self._id]}
         operation, listed = "describe_auto_scaling_instances", "AutoScalingInstances"
         members = self._all("autoscaling", operation, listed, **asked)
@@ -149,7 +149,7 @@ class _Questions:
         )
 
     def container_instances(self) -> tuple[str, ...]:
-        """ARNs by which ECS knows it; each cluster is asked, and its answer is looked at again."""
+        """Return the ARNs by which ECS knows it; each cluster is asked, and its answer checked."""
         found: list[str] = []
         for cluster in self._all("ecs", "list_clusters", "clusterArns"):
             asked = {"cluster": cluster, "filter": f"ec2InstanceId == {self._id}"}
@@ -169,12 +169,12 @@ class _Questions:
         return tuple(found)
 
     def sessions(self, target: str) -> int:
-        """How many Session Manager sessions are open on *target*."""
+        """Return the number of open Session Manager sessions on *target*."""
         asked = {"State": "Active", "Filters": [{"key": "Target", "value": target}]}
         return len(self._all("ssm", "describe_sessions", "Sessions", **asked))
 
     def hyperpod_node(self) -> AccountFacts | None:
-        """What SageMaker says of a node of HyperPod, which no other service describes."""
+        """Return SageMaker's facts about a HyperPod node, which no other service describes."""
         for listed in self._all("sagemaker", "list_clusters", "ClusterSummaries"):
             name = str(listed["ClusterName"])
             asked = {"ClusterName": name, "NodeId": self._id}
@@ -205,7 +205,7 @@ class _Questions:
             ec2=ec2,
             type_facts=self.read(lambda: self.type_facts(ec2.instance_type)),
             manager=hyperpod_manager(name, slurm_node),
-            has_stop_protection=False,  # of EC2, which does not know it
+            has_stop_protection=False,  # EC2's attribute; EC2 does not know the node
             has_termination_protection=False,
             group=GroupFacts(place, group["Status"], minimum, desired),
             sessions=self.read(
@@ -228,7 +228,7 @@ class _Questions:
         raise UnknownFactError(said)
 
     def _all(self, service: str, operation: str, member: str, **asked: object) -> Sequence[Any]:
-        """All entries; what is no whole list counts as a refusal."""
+        """Return all entries; an incomplete list counts as a refusal."""
         answer, entries = self._aws.ask_all(service, operation, member, **asked)
         response = self._response(answer)
         if any(response.get(name) for name in TOKENS):

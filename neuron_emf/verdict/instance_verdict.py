@@ -1,9 +1,10 @@
 """
 The verdict about an instance: release it, ask its owner, or keep it.
 
-It is *released* if every guard was tried and passes. An owner of idle cores is *asked*, even if
-facts of the account are unknown, unless the owner works elsewhere or a tag keeps it.
-Otherwise it is *left*: the reason is the first guard that failed, else the first that is unknown.
+The instance can be *released* if every guard was tried and passes. An owner of idle cores is
+*asked*, even if facts of the account are unknown, unless the owner works elsewhere or a tag keeps
+the instance. Otherwise the instance is *kept*: the reason is the first guard that failed, otherwise
+the first unknown one.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ VERDICT_ASK: Final = "ask"
 VERDICT_KEEP: Final = "keep"
 EXIT_CODES: Final = {VERDICT_RELEASE: 0, VERDICT_ASK: 1, VERDICT_KEEP: 3}
 VALID_MINUTES: Final = 5
-"""How long its commands are valid."""
+"""Minutes for which its commands are valid."""
 
-MOST_OWNERS: Final = 3  # whose commands are shown
+MOST_OWNERS: Final = 3  # owners whose commands are shown
 _STAYS: Final = frozenset({"newest-line", "siblings", "running", "keep-tag"})
-"""Guards that leave an instance alone, however idle its owners are."""
+"""Guards that keep an instance, however idle its owners are."""
 
 _OF_OWNERS: Final = frozenset({"no-holder", "no-reservation"})
 _RELEASE_STEPS: Final = ("Stop placement", "Ask again", "Remove it")
@@ -54,24 +55,25 @@ _UNSEEN: Final = (
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """
-    The answer.
+    The verdict.
 
     Attributes:
         instance_id: The instance.
 
         answer: `VERDICT_RELEASE`, `VERDICT_ASK` or `VERDICT_KEEP`.
 
-        reason: Why, as a sentence.
+        reason: The reason, as a sentence.
 
-        results: How each guard ended.
+        results: The result of each guard.
 
-        owner: Who is to be asked, where somebody with a name is.
+        owner: The owner to ask, if there is one with a name.
 
-        manager: Who manages it, where that is known.
+        manager: The manager, if it is known.
 
-        commands: Of its manager, to release it, in order; of owners, to show their work.
+        commands: Commands of its manager to release it, in order; or commands that show its owners'
+            work.
 
-        valid_until_ms: Until when commands that release it are good; None of others.
+        valid_until_ms: Until when commands that release it are valid; None for other commands.
     """
 
     instance_id: str
@@ -85,7 +87,7 @@ class Verdict:
 
     @property
     def warnings(self) -> list[str]:
-        """What holds nothing back and is to be known before a command is typed."""
+        """Return remarks that the operator must know before typing a command."""
         found = [result for result in self.results if result.state == check_results.WARNING]
         return [
             f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}" for result in found
@@ -95,7 +97,7 @@ class Verdict:
 def verdict(
     lines: LineFacts, account: AccountFacts, guards: Sequence[Check], options: str = ""
 ) -> Verdict:
-    """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
+    """Return the verdict of *guards* on these facts; *options* are repeated in commands."""
     results = [guard.result(lines, account) for guard in guards]
     against = sorted(
         check_results.failures(results),
@@ -151,7 +153,7 @@ def _not_tried(results: Sequence[CheckResult]) -> list[CheckResult]:
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
-    """Whom to ask: never a process without a name, nor one whose pod or job is gone."""
+    """Return the owner to ask: never a process without a name, or one whose pod or job is gone."""
     record, region = lines.newest, lines.newest.region or ""
     not_asked = {UNNAMED_OWNER, *(holder.name for holder in record.holders if holder.gone)}
     assigned_to = next((holder.assigned_to for holder in record.holders if holder.assigned_to), "")
@@ -179,7 +181,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
 
 
 def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
-    """The answer in one sentence, its commands, what speaks against it, and all that was judged."""
+    """Return the verdict in one sentence, its commands, the failed guards, and all results."""
     from rich.text import Text  # noqa: PLC0415 - as `checks` does
 
     ask = f"Ask {found.owner or 'whose it is'}"
@@ -208,7 +210,7 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
 
 
 def for_programs(found: Verdict) -> JsonObject:
-    """The same as one document."""
+    """Return the verdict as one document."""
     return {
         "instance_id": found.instance_id,
         "answer": found.answer,

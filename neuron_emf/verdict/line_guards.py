@@ -111,7 +111,7 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     kind = INSTANCE_TYPES.get(lines.newest.instance_type or "")
     if kind is None:
         return unknown(f"instance type {lines.newest.instance_type or 'not reported'}")
-    # A part of a minute without covered seconds says nothing about cores.
+    # A part of a minute without covered seconds shows nothing about cores.
     covered = [record for record in lines.records if record.covered_seconds]
     most = max([kind.cores, *(len(record.core_state) for record in covered)])
     least = most
@@ -167,7 +167,7 @@ def _reservations_known(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    """A rank that waits in a collective while its siblings work is not waste."""
+    """Check that no sibling works: a rank that waits in a collective is not waste."""
     names = {owner.name for owner in lines.newest.owners} - {UNNAMED_OWNER}
     idle_names = {owner.name for owner in lines.newest.owners if owner.quiet_minutes} & names
     rows = {row.owner: row for row in lines.cluster_owners}
@@ -184,7 +184,7 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
-    """Compilers and data loaders use no core; a drained scheduler places none."""
+    """Check the host CPU: compilers and data loaders use it without using a core."""
     percents = [
         (record.number("HostCpuPercent"), record.covered_seconds) for record in lines.records
     ]
@@ -248,10 +248,10 @@ def _turned_idle(
     lines: LineFacts, minutes: Sequence[PublishedRollup]
 ) -> Iterator[tuple[float, PublishedRollup]]:
     """
-    Share of the cores that stopped being busy from each minute to those within ten of the next.
+    Yield the share of cores that turned idle between each minute and those within ten of the next.
 
-    The next is the first in which they can be idle. If this instance is half of its cluster and
-    fell then, only the others are counted.
+    The next one is the first in which they can be idle. If this instance is half of its cluster and
+    turned idle then, only the others are counted.
     """
     own_cores, start = len(lines.newest.core_state), lines.idle_start
     for index, first in enumerate(minutes):
@@ -268,13 +268,13 @@ def _turned_idle(
 
 
 def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[PublishedRollup]) -> str:
-    """When or for how long a required rollup is missing; empty if none is."""
+    """Return when or how long a required rollup is missing; empty if none is."""
     start, minutes = lines.idle_start, {rollup.minute_ms for rollup in known}
     if start is None:
         return "for its idle start"
     first_ms = start.minute_ms - _TOGETHER_MS - MINUTE_MS
     if isinstance(account.ec2, Ec2Facts) and account.ec2.launched_ms > first_ms - MINUTE_MS:
-        # Before its first line it did no work, and its cluster may be as new.
+        # Before its first line it did no work, and its cluster may be just as new.
         first_ms = max(first_ms, min(start.busy_cores, default=start.minute_ms))
     for minute_ms in range(first_ms, start.minute_ms + _TOGETHER_MS + 1, MINUTE_MS):
         if minute_ms not in minutes:

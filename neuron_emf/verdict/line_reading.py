@@ -1,10 +1,10 @@
 """
-What both log groups say about an instance, read strictly.
+Read strictly what both log groups contain about an instance.
 
-The log stream named after the instance is read first: the same few calls in a fleet of any size.
-Only if nothing in it keeps the instance is the whole group read, for lines that hold the instance's
-id. Of the rollups' group only lines that hold the cluster's name are asked for. Other log groups
-and other regions are not read.
+The log stream named after the instance is read first: a constant number of calls in a fleet of any
+size. Only if nothing in it keeps the instance is the whole group read, for lines that contain the
+instance's ID. Of the rollups' group only lines with the cluster's name are requested. Other log
+groups and other Regions are not read.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ READ_MINUTES: Final = LEAST_MINUTES_READ + 10
 """Minutes to read back: the hour up to a newest line that may be some minutes old."""
 
 AROUND_MS: Final = 11 * MINUTE_MS
-"""The time around its idle start for which the cluster is read: 10 minutes and 1 for clocks."""
+"""The time around its idle start for which the cluster is read: 10 minutes, and 1 for clocks."""
 
 FRESH_MS: Final = 10 * MINUTE_MS
-"""An older rollup does not say what owners do now."""
+"""An older rollup does not show the present state of owners."""
 
-_SEARCH_AHEAD_MS: Final = LEAST_MINUTES_READ * MINUTE_MS  # a line of a wrong clock is to be seen
-_RESTATED_MS: Final = 130 * MINUTE_MS  # the default of LateMinutes, and what close takes
+_SEARCH_AHEAD_MS: Final = LEAST_MINUTES_READ * MINUTE_MS  # also lines with a wrong clock are read
+_RESTATED_MS: Final = 130 * MINUTE_MS  # the default of LateMinutes, and the time that close takes
 _MOST_STEPS: Final = 12  # two hours without a whole minute
 
 
@@ -54,9 +54,9 @@ def read_line_facts(
     limit: ReadLimit,
 ) -> LineFacts:
     """
-    Read what both log groups of *account* say of *instance_id* at *now_ms*.
+    Read the contents of both log groups of *account* about *instance_id* at *now_ms*.
 
-    Log streams other than the stream named after the instance are read only if that has no line.
+    Log streams other than the one named after the instance are read only if that one has no line.
 
     Raises:
         SourceError: If they cannot be read within *limit*, or there is no line of it.
@@ -123,10 +123,10 @@ def _rollups(
     texts: Iterable[str], cluster: str, oldest_ms: int
 ) -> tuple[list[PublishedRollup], Sequence[IdleOwner], set[str]]:
     """
-    Of each minute of the cluster its last publication, and what cannot be read of it.
+    Return the last publication of each minute of the cluster, and unreadable lines.
 
-    Where two lines of one publication differ, both count. Owners are those of the newest, unless
-    it is older than *oldest_ms*.
+    If two lines of one publication differ, both count. Owners come from the newest publication,
+    unless it is older than *oldest_ms*.
     """
     found: dict[int, list[PublishedRollup]] = {}
     lines: dict[int, JsonObject] = {}
@@ -160,11 +160,11 @@ def _may_be_rollup(line: JsonObject | None) -> bool:
 
 def _idle_start(group: LogGroup, newest: MinuteRecord, stream: str) -> IdleStart | None:
     """
-    When it turned idle: after its last busy line, or at its first.
+    Return when it turned idle: after its last busy line, or at its first.
 
-    Its count leads near there. It leaves out minutes that were not whole, so while no line
-    before that one is busy, the search goes on from the first of them. Only *stream*, its own log
-    stream, is read.
+    Its idle count leads close to that minute. The count omits minutes that were not whole, so if no
+    line before that one is busy, the search continues from the first of them. Only *stream*, its
+    own log stream, is read.
     """
     start_ms = newest.minute_ms - (min(newest.idle_minutes, default=0) - 1) * MINUTE_MS
     for _ in range(_MOST_STEPS):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Texts
 
 MANAGER_TABLES: Final = read_toml(Path(__file__).with_name("managers.toml"))
-"""What `managers.toml` says of each manager, by the manager's name."""
+"""The table of each manager in `managers.toml`, by the manager's name."""
 
 _ID_FORMS: Final = {
     "instance": EC2_INSTANCE_ID,
@@ -61,18 +61,18 @@ _COMMAND_WORD: Final = re.compile(r"[a-zA-Z0-9_.:/-]{1,128}")
 @dataclass(frozen=True, slots=True)
 class Manager:
     """
-    Who manages an instance.
+    The manager of an instance.
 
     Attributes:
-        kind: As people call it, a key of `MANAGER_TABLES`.
+        kind: Its name for people, a key of `MANAGER_TABLES`.
 
-        sign: How it is known, such as `tag eks:nodegroup-name`; empty for alone.
+        sign: The evidence, such as `tag eks:nodegroup-name`; empty if there is no manager.
 
-        leave: Why it is kept and what to lower; empty if it can be released.
+        leave: Why the instance is kept and what to reduce; empty if it can be released.
 
-        steps: Commands with gaps for the names in them.
+        steps: Commands with placeholders for names.
 
-        names: Those names that the manager gives.
+        names: Names that the manager provides.
     """
 
     kind: str
@@ -83,19 +83,20 @@ class Manager:
 
     @property
     def places_work(self) -> bool:
-        """Whether it is a scheduler, whose placement the first command stops."""
+        """True if it is a scheduler: the first command stops its placement."""
         return len(self.steps) > 1
 
     def commands(
         self, instance: str, region: str, zone: str = "", *, is_spot: bool = False
     ) -> tuple[str, ...]:
         """
-        What gives *instance* back, in order, typed in one shell within five minutes.
+        Return the commands that release *instance*, in order, for one shell within five minutes.
 
-        Those of Kubernetes are typed where kubectl reaches its cluster. None where it is left
-        alone, or where a name has not the form of its kind.
+        Those of Kubernetes run where kubectl reaches its cluster. None if the instance is kept, or
+        if a name does not have the form of its kind.
         """
-        stop = "terminate-instances" if is_spot else "stop-instances"  # EC2 stops no such spot
+        # EC2 does not stop such spot instances
+        stop = "terminate-instances" if is_spot else "stop-instances"
         names = {**self.names, "instance": instance, "region": region, "zone": zone, "stop": stop}
         formed = {key: name for key, name in names.items() if _ID_FORMS[key].fullmatch(name)}
         try:
@@ -111,16 +112,16 @@ def manager_of(
     container_instances: Sequence[str] = (),
 ) -> Manager:
     """
-    Who manages an instance that EC2 describes.
+    Return the manager of an instance that EC2 describes.
 
     Args:
         tags: Its tags, by key.
 
-        operator: The service that EC2 says operates it, empty for none.
+        operator: The service that operates it by EC2's answer, empty for none.
 
-        group: Name of its Auto Scaling group, as Auto Scaling says.
+        group: Name of its Auto Scaling group, by Auto Scaling's answer.
 
-        container_instances: ARNs under which ECS knows it.
+        container_instances: ARNs by which ECS knows it.
     """
     if operator:
         name = f" {operator}" if _COMMAND_WORD.fullmatch(operator) else ""
@@ -142,10 +143,10 @@ def manager_of(
 
 def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
     """
-    The manager of an instance that SageMaker lists in *cluster*, and EC2 does not describe.
+    Return the manager of an instance that SageMaker lists in *cluster* and EC2 does not describe.
 
-    It runs in an account of SageMaker's. *slurm_node* is as Slurm calls it, `ip-10-1-57-141`;
-    empty where EKS orchestrates, which calls it `hyperpod-` and the instance's id.
+    It runs in an account of SageMaker. *slurm_node* is Slurm's name of it, `ip-10-1-57-141`; empty
+    with EKS, whose name is `hyperpod-` and the instance's ID.
     """
     steps = MANAGER_TABLES["HyperPod"]["slurm_commands" if slurm_node else "commands"]
     names = {"hyperpod_cluster": cluster, "slurm_node": slurm_node}
@@ -153,7 +154,7 @@ def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
 
 
 def _without_tags_of_a_scheduler(tags: Texts, group: str | None, ecs: Texts) -> Manager:
-    """By whoever started it and would start another, where ECS drains it first."""
+    """Return the service that started it and would start another, where ECS drains it first."""
     starter = _by_tags("fleet_tags", tags) or _by_other_services(tags) or _manager("alone", "")
     if group is not None:
         starter = _manager("Auto Scaling group", "Auto Scaling lists it")
@@ -176,8 +177,8 @@ def _manager(kind: str, sign: str) -> Manager:
 
 
 def _by_tags(member: str, tags: Texts) -> Manager | None:
-    """Return the first manager of which a tag has a part in *member* of its table."""
-    keys = {key: f":{key}".lower() for key in sorted(tags)}  # eks: and aws:eks: alike
+    """Return the first manager with a tag that contains a part in *member* of its table."""
+    keys = {key: f":{key}".lower() for key in sorted(tags)}  # both eks: and aws:eks:
     for kind, row in MANAGER_TABLES.items():
         for key, text in keys.items():
             if any(part in text for part in row.get(member, ())):

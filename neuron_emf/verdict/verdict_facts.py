@@ -1,7 +1,7 @@
 """
-What is known about an instance, from its lines and from the account that it runs in.
+Known facts about an instance, from its lines and from its account.
 
-A fact that the account did not give is `Unknown` with the reason, never a default.
+A fact that the account did not provide is `Unknown` with the reason, never a default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Texts
 
 LEAST_MINUTES_READ: Final = LEAST_IDLE_MINUTES
-"""Minutes of lines that are looked at, up to the newest."""
+"""Minutes of lines that are checked, up to the newest."""
 
 _Value = TypeVar("_Value")
 
@@ -48,25 +48,25 @@ class IdleStart:
 @dataclass(frozen=True, slots=True)
 class LineFacts:
     """
-    What log lines say.
+    The facts from log lines.
 
     Attributes:
         instance_id: The instance.
 
-        now_ms: When it is asked, milliseconds since the Unix epoch.
+        now_ms: The present, milliseconds since the Unix epoch.
 
         lines: The lines about it that were read.
 
-        idle_start: When it turned idle; None where its count cannot be followed back.
+        idle_start: When it turned idle; None if its idle count cannot be followed back.
 
-        cluster_minutes: The rollups of its cluster, of the hour, the minute before it and around
-            its idle start, in order of time, as they were published last.
+        cluster_minutes: The last publications of its cluster's rollups, for the hour, the minute
+            before it and around its idle start, in order of time.
 
-        cluster_owners: What the newest of them says of owners, where it is not old.
+        cluster_owners: The owners in the newest rollup, unless it is old.
 
         unreadable_rollups: Lines that name its cluster and cannot be read.
 
-        paid_by_type: How instances of a type are paid, as `--paid-by-type` says.
+        paid_by_type: How instances of a type are paid, from `--paid-by-type`.
     """
 
     instance_id: str
@@ -101,7 +101,7 @@ class LineFacts:
 
     @property
     def idle_minutes(self) -> int:
-        """Minutes for which no core was busy and nothing executed, as far as is known."""
+        """The number of minutes for which no core was busy and nothing executed, if known."""
         newest_ms = self.newest.minute_ms
         worked = [
             record
@@ -115,7 +115,7 @@ class LineFacts:
 
     def covered_seconds(self) -> Mapping[int, float]:
         """Return the covered seconds of its own log stream by minute, in ms since the epoch."""
-        hundredths: Counter[int] = Counter()  # as lines have them: 29.94 and 36.06 are 66
+        hundredths: Counter[int] = Counter()  # as in lines: 29.94 and 36.06 are 66
         for record in self.own_records:
             hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)
         return {minute * MINUTE_MS: total / 100 for minute, total in hundredths.items()}
@@ -128,10 +128,10 @@ class LineFacts:
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """
-    A fact that the account did not give.
+    A fact that the account did not provide.
 
     Attributes:
-        why: As a person reads it, such as `ec2:DescribeInstances is denied`.
+        why: The reason for a person, such as `ec2:DescribeInstances is denied`.
     """
 
     why: str
@@ -142,7 +142,7 @@ Known: TypeAlias = _Value | Unknown
 
 def require_known(value: Known[_Value]) -> _Value:
     """
-    *value*, if it is known.
+    Return *value* if it is known.
 
     Raises:
         UnknownFactError: If it is not.
@@ -155,24 +155,24 @@ def require_known(value: Known[_Value]) -> _Value:
 @dataclass(frozen=True, slots=True)
 class Ec2Facts:
     """
-    What EC2 describes, or SageMaker of a node of HyperPod.
+    EC2's description, or SageMaker's of a HyperPod node.
 
     Attributes:
-        state: `running` and so on.
+        state: `running` and other states.
 
-        account_id: None of HyperPod, which runs in an account of AWS's.
+        account_id: The account; None for HyperPod, which runs in an account of AWS.
 
-        launched_ms: When it was last started, milliseconds since the Unix epoch.
+        launched_ms: Its last start, milliseconds since the Unix epoch.
 
-        lifecycle: `spot`, `capacity-block` and so on; None is on demand.
+        lifecycle: `spot`, `capacity-block` and other values; None means on demand.
 
-        reservation: What was paid beforehand that it runs in, None without one.
+        reservation: The prepaid capacity in which it runs, None without one.
 
         placement_group: Its name, empty without one.
 
         operator: The AWS service that operates it, empty for none.
 
-        tags: By key.
+        tags: Tags by key.
     """
 
     state: str
@@ -188,7 +188,7 @@ class Ec2Facts:
 
 
 class TypeFacts(NamedTuple):
-    """What EC2 says of its instance type: vCPUs, and whether it has disks that a stop erases."""
+    """EC2's facts about its type: vCPUs, and disks that a stop erases."""
 
     vcpus: int
     has_instance_store: bool
@@ -200,9 +200,9 @@ class GroupFacts:
     Its auto-scaling group.
 
     Attributes:
-        state: `InService` and so on, of the instance in it.
+        state: `InService` and other states of the instance in it.
 
-        is_protected: The group may not choose it when it shrinks.
+        is_protected: True if the group may not choose it when it shrinks.
     """
 
     name: str
@@ -215,14 +215,14 @@ class GroupFacts:
 @dataclass(frozen=True, slots=True)
 class AccountFacts:
     """
-    What the account says; each part may be `Unknown`.
+    The account's facts; each part may be `Unknown`.
 
     Attributes:
         ec2: The instance.
 
         type_facts: Its type.
 
-        manager: Who places work on it and replaces it.
+        manager: The service that places work on it and replaces it.
 
         has_stop_protection: Its attribute disableApiStop.
 
