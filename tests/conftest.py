@@ -1,6 +1,4 @@
-"""
-What every test folder shares: golden files, the repository's root, Hypothesis without a clock.
-"""
+"""Fixtures of all tests: golden files, the repository's root, Hypothesis without a clock."""
 
 from __future__ import annotations
 
@@ -17,8 +15,6 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
-from playwright._impl._driver import compute_driver_executable
-from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
 
@@ -28,12 +24,12 @@ if TYPE_CHECKING:
     from local.embedded_aws.emulator import EmbeddedAws
     from tests.hour import RecordedHour
 
-os.environ.pop("AWS_REGION", None)  # it would come before the Region that a test sets
+os.environ.pop("AWS_REGION", None)  # it would win over the region that a test sets
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
-# The same tree gives the same result, beside any load: no deadline, no health check that reads
-# a clock, and the same examples every time. `make proof` asks for fresh ones.
+# The same tree gives the same result under any load: no deadline, no health check that reads a
+# clock, and the same examples. `make proof` requests fresh examples.
 FRESH_EXAMPLES = "FRESH_EXAMPLES" in os.environ
 hypothesis.settings.register_profile(
     "neuron-emf",
@@ -44,15 +40,13 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("neuron-emf")
 if not FRESH_EXAMPLES:
-    # Hypothesis draws constants from the source of every loaded module of ours: examples would
-    # follow which tests a worker ran before.
+    # Hypothesis draws constants from the source of every loaded local module. Examples would depend
+    # on the tests that a worker ran before.
     vars(providers)["is_local_module_file"] = lambda _path: False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """
-    One flag rewrites every golden file, and the diff is read in review. One insists on a build.
-    """
+    """Add a flag that rewrites golden files, and a flag that requires a build."""
     parser.addoption(
         "--update-golden",
         action="store_true",
@@ -67,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def hour(tmp_path_factory: pytest.TempPathFactory) -> RecordedHour:
-    """An hour of the rehearsal's fleet, always the same; see `tests.hour`."""
+    """Return an hour of the rehearsal's fleet, always the same; see `tests.hour`."""
     from tests.hour import make  # noqa: PLC0415 - most runs of a few tests need none of it
 
     return make(tmp_path_factory.mktemp("hour"))
@@ -75,49 +69,49 @@ def hour(tmp_path_factory: pytest.TempPathFactory) -> RecordedHour:
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """A folder with a short name, so that printed lines wrap as they do on a page."""
+    """Yield a folder with a short name, so that printed lines wrap as on a page."""
     with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
         yield Path(name)
 
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """The repository's root folder."""
+    """Return the repository's root folder."""
     return Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def program_of(repository: Path, request: pytest.FixtureRequest) -> Callable[[str, str], Path]:
-    """A program of one of the environments that `make venvs` makes."""
+    """Return a function that finds a program in an environment of `make venvs`."""
 
-    def found(environment: str, name: str) -> Path:
+    def find_program(environment: str, name: str) -> Path:
         program = repository / environment / "bin" / name
         if not program.exists():
             problem = pytest.fail if request.config.getoption("--built") else pytest.skip
             problem(f"{program} is missing: run `make venvs`")
         return program
 
-    return found
+    return find_program
 
 
 @pytest.fixture(scope="session")
 def programs(repository: Path) -> list[Path]:
-    """The embedded AWS and the SAM CLI, commands of the environments that `make venvs` makes."""
-    found = [
+    """Return the embedded AWS and the SAM CLI from the environments of `make venvs`."""
+    paths = [
         repository / ".venv-embedded" / "bin" / "ministack",
         repository / ".venv-sam" / "bin" / "sam",
     ]
-    for program in found:
+    for program in paths:
         if not program.exists():
             pytest.skip(f"{program} is missing: run `make venvs`")
-    return found
+    return paths
 
 
 @pytest.fixture(scope="session")
 def running_aws(
     programs: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedAws]:
-    """The one emulator of a whole run, with whatever earlier tests left in it."""
+    """Yield the emulator of the whole run, with the data of earlier tests."""
     from local.embedded_aws.emulator import EmbeddedAws  # noqa: PLC0415 - few runs need it
 
     embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
@@ -128,7 +122,7 @@ def running_aws(
 
 @pytest.fixture(scope="module")
 def aws(running_aws: EmbeddedAws) -> EmbeddedAws:
-    """The same emulator, emptied for the tests of a file."""
+    """Return the emulator, emptied for the tests of a file."""
     url = f"{running_aws.endpoint_url}/_ministack/reset"
     urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=60).close()
     return running_aws
@@ -139,7 +133,10 @@ def shared_folder(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str, Callable[[Path], None]], Path]:
     """
-    Make a folder once for all workers of a run: its name, and what fills it.
+    Return a function that makes a folder once for all workers of a run.
+
+    It takes the folder's name and a function that fills it. If filling fails, each worker tries and
+    reports the failure.
 
     A failure is everybody's: each worker tries, and says why not.
     """
@@ -164,13 +161,13 @@ def shared_folder(
 
 @pytest.fixture(scope="session")
 def built(repository: Path, request: pytest.FixtureRequest) -> Path:
-    """The folder that sam build made, no older than its source."""
+    """Return sam build's folder, newer than its source."""
     return build_folder(repository, required=request.config.getoption("--built"))
 
 
 @pytest.fixture(scope="session")
 def runtime_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the libraries of the Lambda runtime and nothing else."""
+    """Return a folder with the libraries of the Lambda runtime and nothing else."""
     return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
 
 
@@ -178,6 +175,8 @@ def browser_problem(program: str | None) -> str:
     """Return why no test can drive the browser *program*; empty if tests can."""
     if program is None:
         return "no Chromium is installed; on Debian: apt-get install chromium"
+    from playwright._impl._driver import compute_driver_executable  # noqa: PLC0415 - 0.4 s
+
     driver, _ = compute_driver_executable()
     ended = subprocess.run([driver, "--version"], capture_output=True, text=True, check=False)
     if ended.returncode == 0:
@@ -189,12 +188,14 @@ def browser_problem(program: str | None) -> str:
 @pytest.fixture(scope="module")
 def chromium():
     """
-    The machine's own browser without a window; ends with the module, as it runs an event loop.
+    Yield the machine's browser without a window, until the module ends: it runs an event loop.
     """
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if problem := browser_problem(program):
         missing = pytest.fail if "CI" in os.environ else pytest.skip
         missing(problem)
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - 0.4 s of each run
+
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=program,
@@ -220,13 +221,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 
 @pytest.fixture
 def marked(request: pytest.FixtureRequest) -> Callable[[Path, str, str], None]:
-    """Compare what stands between the markers of a page, or write it under --update-golden."""
+    """Compare the text between a page's markers, or write it under --update-golden."""
 
     def compare(path: Path, name: str, expected: str) -> None:
         page = path.read_text(encoding="utf-8")
-        found = re.search(f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", page, re.DOTALL)
-        assert found, f"{path.name} has no markers {name}"
-        whole = page[: found.end(1)] + expected + page[found.start(2) :]
+        section = re.search(f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", page, re.DOTALL)
+        assert section, f"{path.name} has no markers {name}"
+        whole = page[: section.end(1)] + expected + page[section.start(2) :]
         if request.config.getoption("--update-golden"):
             path.write_text(whole, encoding="utf-8")
         else:

@@ -1,7 +1,7 @@
 """
-The hour of the rehearsal's fleet at a fixed time: its lines and its rollups, always the same.
+An hour of the rehearsal's fleet at a fixed time: always the same lines and rollups.
 
-The lines are those of the rehearsal's own past, the rollups those of the real intake and closing.
+The lines come from the rehearsal's past, the rollups from the real intake and close.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RecordedHour:
     Ten instances in two clusters, from `START_S` to `END_S`.
 
     Attributes:
-        folder: Has the lines in `records.jsonl` and the rollups in `rollups.jsonl`.
+        folder: Folder with the lines in `records.jsonl` and the rollups in `rollups.jsonl`.
     """
 
     folder: Path
@@ -57,23 +57,23 @@ class RecordedHour:
 
     @cached_property
     def lines(self) -> list[str]:
-        """What the emitters wrote, minute by minute: minute lines and lines of runtimes."""
+        """The emitters' lines, minute by minute: minute lines and runtime lines."""
         return self.records_file.read_text("utf-8").splitlines()
 
     @cached_property
     def rollups(self) -> list[str]:
-        """What close printed about clusters and instance types, in its order."""
+        """The lines that close printed about clusters and instance types, in order."""
         return self.rollups_file.read_text("utf-8").splitlines()
 
     @cached_property
     def ledger(self) -> dict[str, bytes]:
-        """What settle put: objects by key."""
+        """The objects that settle wrote, by key."""
         files = (path for path in (self.folder / "ledger").rglob("*.gz"))
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in files}
 
 
 def make(folder: Path) -> RecordedHour:
-    """Simulate, replay and close the hour; about five seconds."""
+    """Simulate, replay and close the hour, which takes about five seconds."""
     lines = sorted(
         (
             line
@@ -90,7 +90,7 @@ def make(folder: Path) -> RecordedHour:
 
 
 class _Objects(LedgerObjects):
-    """The ledger's bucket, a folder."""
+    """A folder as the ledger's bucket."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -115,7 +115,7 @@ def _settle(table: MemoryTable, folder: Path) -> None:
 
 
 def rollups_of(lines: list[str], outlet: FindingsOutlet | None = None) -> list[str]:
-    """What close prints when *lines* arrive in time, each minute for itself."""
+    """Return the lines that close prints if *lines* arrive in time, minute by minute."""
     return _closed(lines, outlet)[1]
 
 
@@ -124,7 +124,7 @@ def _closed(
 ) -> tuple[MemoryTable, list[str]]:
     by_minute: dict[int, list[str]] = {}
     for line in lines:
-        if '"Kind":"minute"' in line:  # what the subscription lets through
+        if '"Kind":"minute"' in line:  # the subscription's filter
             by_minute.setdefault(timestamp_ms(line) // 60_000, []).append(line)
     table = MemoryTable()
     rules = Rules()
@@ -147,7 +147,7 @@ def _closed(
 
 
 def lines_of(member: FleetInstance, folder: Path, start_s: int, minutes: int) -> list[str]:
-    """The lines of an instance in the *minutes* from *start_s* on, without a clean shutdown."""
+    """Return an instance's lines of *minutes* from *start_s* on, without a clean shutdown."""
     past = Past(folder, start_s + minutes * 60, minutes)
     lines = [line for line in past.replayed(member) if timestamp_ms(line) < past.end_s * 1000]
     assert lines
@@ -156,5 +156,6 @@ def lines_of(member: FleetInstance, folder: Path, start_s: int, minutes: int) ->
 
 def timestamp_ms(line: str) -> int:
     document = json.loads(line)
-    found: int = document["Timestamp"] if "Timestamp" in document else document["_aws"]["Timestamp"]
-    return found
+    metadata = document if "Timestamp" in document else document["_aws"]
+    timestamp: int = metadata["Timestamp"]
+    return timestamp

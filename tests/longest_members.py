@@ -1,4 +1,4 @@
-"""What a minute record says at its longest: a month of uptime, a trn2.48xlarge, a long name."""
+"""The longest minute record: a month of uptime, a trn2.48xlarge, a long name."""
 
 from __future__ import annotations
 

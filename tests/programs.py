@@ -1,4 +1,4 @@
-"""How tests run programs: to their end, with what they said."""
+"""Run programs to their end and return their output."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def run_program(command: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:
-    """*command* with what it printed, however it ended."""
+    """Run *command* to its end, and return its output and exit code."""
     words = [str(word) for word in command]
     return subprocess.run(words, capture_output=True, text=True, check=False, **options)

@@ -1,4 +1,4 @@
-"""A history of metrics in memory, beside the one that the evaluator reads from CloudWatch."""
+"""A history of metrics in memory, with the interface of CloudWatch's history."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def statistics_of(values: list[float]) -> StatisticSet:
-    """The statistics of *values*, which are not empty."""
+    """Return the statistics of *values*, which are not empty."""
     return StatisticSet(float(len(values)), sum(values), max(values))
 
 
 class RecordedHistory(CloudWatchHistory):
-    """A history in memory."""
+    """A history of metrics in memory."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[str, str], dict[Dimensions, list[tuple[float, float]]]] = (
@@ -34,14 +34,14 @@ class RecordedHistory(CloudWatchHistory):
         at_s: float,
         values: Iterable[float],
     ) -> None:
-        """Record *values* of one metric at one moment."""
+        """Record *values* of one metric at one time."""
         rows = self._values[namespace, metric][tuple(sorted(dimensions.items()))]
         rows.extend((at_s, value) for value in values)
 
     def read_metric(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """As `CloudWatchHistory.read_metric`."""
+        """Return recorded values like `CloudWatchHistory.read_metric`."""
         series: dict[Dimensions, dict[int, StatisticSet]] = {}
         for dimensions, rows in self._values.get((namespace, metric), {}).items():
             periods: dict[int, list[float]] = defaultdict(list)

@@ -1,10 +1,10 @@
-"""The table of the template, made in whatever stands in for DynamoDB."""
+"""The template's table, created in a substitute for DynamoDB."""
 
 from __future__ import annotations
 
 
 def create(client, name):
-    """Make it, empty."""
+    """Create the empty table."""
     client.create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",

@@ -1,9 +1,9 @@
 """
-Who may import whom, compared with the imports that `ast` finds.
+Permitted imports between packages, compared with the imports that `ast` finds.
 
-Adding a dependency between packages, or on a big library, means editing a table here in the same
-change.
-Imports under TYPE_CHECKING count too: knowing a type is knowing the module.
+A new dependency on a package or a big library needs an entry in a table below.
+
+Imports under TYPE_CHECKING count too, because a type is a dependency.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 from local import REPOSITORY
 
-# Where each package of ours lives, and which of the others it may import.
+# The folder of each package, and the packages that it may import.
 ROOM_FOLDERS = {
     "neuron_emitter": REPOSITORY / "emitter" / "neuron_emitter",
     "neuron_emf": REPOSITORY / "neuron_emf",
@@ -43,10 +43,10 @@ ARROWS = {
     "proof": PRODUCT | {"benchmarks", "local"},
 }
 
-# The one module of each package that knows a big library.
+# The modules of a package that may import a big library.
 KEEPERS = {
     ("neuron_emitter", "boto3"): {"neuron_emitter.delivery.cloudwatch_logs"},
-    # the second signs one request where every other way to a cluster name has failed
+    # the second signs one request if every other source of a cluster name failed
     ("neuron_emitter", "botocore"): {
         "neuron_emitter.delivery.cloudwatch_logs",
         "neuron_emitter.instance.instance_tags",
@@ -60,7 +60,7 @@ KEEPERS = {
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.exports"},
-    ("neuron_emf", "rich"): {  # `command_output` sets it up; others lay out what they show
+    ("neuron_emf", "rich"): {  # `command_output` configures rich; the others format their output
         "neuron_emf.check.command",
         "neuron_emf.check_results",
         "neuron_emf.cost.listing",
@@ -83,8 +83,7 @@ KEEPERS = {
     ("aggregator", "aws_lambda_powertools"): {"aggregator.runtime"},
 }
 
-# Libraries that a package must not know at all: they would cost an instance memory, or a function
-# its cold start.
+# Libraries that a package must not import: memory on an instance, cold start of a function.
 STRANGERS = {
     "neuron_emitter": {"aws_lambda_powertools", "jinja2", "rich"},
     "neuron_emf": {"aws_lambda_powertools"},
@@ -93,7 +92,7 @@ STRANGERS = {
 
 
 class Import(NamedTuple):
-    """One import statement: the module it stands in, its line, and the full name it asks for."""
+    """One import statement: its module, its line and the imported full name."""
 
     module: str
     line: int
@@ -101,13 +100,13 @@ class Import(NamedTuple):
 
     @property
     def package(self) -> str:
-        """The top package of what is imported."""
+        """The top package of the imported name."""
         return self.target.partition(".")[0]
 
 
 def imports_of_source(module: str, source: str) -> list[Import]:
-    """Every import in one module, also inside functions."""
-    found = []
+    """Return every import in one module, also inside functions."""
+    imports = []
     for node in ast.walk(ast.parse(source)):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -118,51 +117,51 @@ def imports_of_source(module: str, source: str) -> list[Import]:
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = ast.unparse(node.func).rpartition(".")[2]
             names = [str(node.args[0].value)] if called in {"import_module", "__import__"} else []
-        found += [Import(module, getattr(node, "lineno", 0), name) for name in names]
-    return found
+        imports += [Import(module, getattr(node, "lineno", 0), name) for name in names]
+    return imports
 
 
 def imports_of_package(name: str) -> list[Import]:
-    """Every import in one package of ours."""
-    found = []
+    """Return every import in one package."""
+    imports = []
     for path in sorted(ROOM_FOLDERS[name].rglob("*.py")):
         parts = [name, *path.relative_to(ROOM_FOLDERS[name]).with_suffix("").parts]
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found += imports_of_source(module, path.read_text(encoding="utf-8"))
-    assert found, f"{name} has moved, or imports nothing"
-    return found
+        imports += imports_of_source(module, path.read_text(encoding="utf-8"))
+    assert imports, f"{name} has moved, or imports nothing"
+    return imports
 
 
 IMPORTS = {name: imports_of_package(name) for name in ROOM_FOLDERS}
 
 
 def wrong(name: str, imports: list[Import]) -> list[Import]:
-    """Imports that the tables above do not allow to package *name*."""
+    """Return imports of package *name* that the tables above do not permit."""
     ours = {*ARROWS, "tests"} - ARROWS[name] - {name}
-    found = [asked for asked in imports if asked.package in ours | STRANGERS.get(name, set())]
-    found += [
-        asked
-        for asked in imports
-        if (keepers := KEEPERS.get((name, asked.package))) and asked.module not in keepers
+    refused = [entry for entry in imports if entry.package in ours | STRANGERS.get(name, set())]
+    refused += [
+        entry
+        for entry in imports
+        if (keepers := KEEPERS.get((name, entry.package))) and entry.module not in keepers
     ]
-    if name in SHARED_ROOMS:  # in the wheel and in the artefact, where it must cost neither
-        found += [
-            asked
-            for asked in imports
-            if asked.package not in {*sys.stdlib_module_names, *SHARED_ROOMS}
+    if name in SHARED_ROOMS:  # part of the wheel and the artefact, so it adds no library to them
+        refused += [
+            entry
+            for entry in imports
+            if entry.package not in {*sys.stdlib_module_names, *SHARED_ROOMS}
         ]
-    return found
+    return refused
 
 
 def circle(imports: list[Import]) -> list[str]:
-    """Modules that import each other in a loop, each the next; none when there is no loop."""
-    modules = {asked.module for asked in imports}
+    """Return modules that import each other in a loop, in order; empty without a loop."""
+    modules = {entry.module for entry in imports}
     knows: dict[str, set[str]] = {}
-    for module, _, asked in imports:
-        names = asked.split(".")
+    for module, _, imported in imports:
+        names = imported.split(".")
         known = (".".join(names[:end]) for end in range(len(names), 0, -1))
         target = next((name for name in known if name in modules), module)
-        if not module.startswith(target):  # a package's face knows its rooms
+        if not module.startswith(target):  # a package may import its own modules
             knows.setdefault(module, set()).add(target)
     try:
         graphlib.TopologicalSorter(knows).prepare()
@@ -172,11 +171,11 @@ def circle(imports: list[Import]) -> list[str]:
 
 
 def mutual_folders(imports: list[Import]) -> set[tuple[str, str]]:
-    """Pairs of folders below the packages that import each other."""
+    """Return pairs of folders below the packages that import each other."""
     modules = {entry.module for entry in imports}
     arrows = set()
-    for module, _, asked in imports:
-        target = asked if asked in modules else asked.rpartition(".")[0]
+    for module, _, imported in imports:
+        target = imported if imported in modules else imported.rpartition(".")[0]
         arrows.add((module.rpartition(".")[0], target.rpartition(".")[0]))
     return {
         (folder, other)
@@ -188,23 +187,25 @@ def mutual_folders(imports: list[Import]) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("name", ROOM_FOLDERS)
 def test_a_package_imports_only_what_the_tables_allow(name):
     """
-    Emitter and aggregator never meet but in neuron_wire, no emitter knows what people type, and a
-    big library is known to the modules that keep it.
+    A package imports only packages and libraries of the tables.
+
+    Emitter and aggregator share only neuron_wire, neuron_accounts and neuron_words. The emitter
+    does not import the commands.
     """
     assert [] == wrong(name, IMPORTS[name])
 
 
-def test_nothing_that_is_delivered_knows_what_is_beside_it():
-    """The table itself gives no part of the product an arrow to the rehearsal or the proofs."""
-    beside = ARROWS.keys() - PRODUCT
-    assert set() == {name for name in PRODUCT if ARROWS[name] & beside}
+def test_the_product_imports_neither_rehearsal_nor_proofs():
+    """The table permits no product package to import the rehearsal or the proofs."""
+    others = ARROWS.keys() - PRODUCT
+    assert set() == {name for name in PRODUCT if ARROWS[name] & others}
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    """Also not under TYPE_CHECKING, and not by way of a third."""
-    assert [] == circle([asked for imports in IMPORTS.values() for asked in imports])
+    """No modules import each other in a loop, under TYPE_CHECKING or through a third module."""
+    assert [] == circle([entry for imports in IMPORTS.values() for entry in imports])
 
 
 def test_no_folders_import_each_other():
-    """Of two folders of a package at most one knows the other."""
+    """No two folders of a package import each other."""
     assert set() == mutual_folders([entry for imports in IMPORTS.values() for entry in imports])

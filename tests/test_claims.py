@@ -1,4 +1,4 @@
-"""Every test says what it claims, and a law has the same examples on every run."""
+"""Every test has a claim, and a law has the same examples in every run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TESTS = Path(__file__).resolve().parent
 
 
 def unclaimed(source):
-    """Names of the test functions in *source* that have no docstring."""
+    """Return names of test functions in *source* without a docstring."""
     return [
         node.name
         for node in ast.walk(ast.parse(source))
@@ -29,16 +29,16 @@ def unclaimed(source):
 
 
 def test_every_test_states_its_claim():
-    """A failing test's docstring tells the reader which promise is broken."""
-    found = {
+    """Every test has a docstring, which states the broken promise if the test fails."""
+    unclaimed_names = {
         str(path.relative_to(TESTS)): unclaimed(path.read_text(encoding="utf-8"))
         for path in TESTS.rglob("test_*.py")
     }
-    assert {} == {path: names for path, names in found.items() if names}
+    assert {} == {path: names for path, names in unclaimed_names.items() if names}
 
 
 def test_old_names_are_only_in_their_table_and_the_changelog():
-    """Each name that `docs/decisions.md` calls old is in no other text or code."""
+    """A name in the table of old names in `docs/decisions.md` is in no other text or code."""
     page = (TESTS.parent / "docs" / "decisions.md").read_text("utf-8")
     table = page.partition("| was | is |")[2].partition("\n\n")[0]
     names = [
@@ -49,18 +49,18 @@ def test_old_names_are_only_in_their_table_and_the_changelog():
     listed = subprocess.run(
         ["git", "ls-files"], cwd=TESTS.parent, check=True, capture_output=True, text=True
     )
-    found = {
+    hits_by_file = {
         file: hits
         for file in set(listed.stdout.splitlines()) - {"CHANGELOG.md"}
         if (path := TESTS.parent / file).is_file()
         if (hits := old.findall(path.read_text("utf-8", "replace").replace(table, "")))
     }
     assert len(names) > 10
-    assert {} == found
+    assert {} == hits_by_file
 
 
 def drawn_examples():
-    """The integers that a law over integers is tried with."""
+    """Return the integers with which Hypothesis tries a law."""
     examples = []
 
     @given(st.integers())
@@ -73,7 +73,11 @@ def drawn_examples():
 
 @pytest.mark.skipif("FRESH_EXAMPLES" in os.environ, reason="fresh examples are asked for")
 def test_examples_do_not_follow_what_is_loaded(tmp_path, monkeypatch):
-    """Else the tests that a worker ran before would choose the examples of the next."""
+    """
+    A module loaded later does not change the examples of a law.
+
+    Otherwise the tests that a worker ran before would choose them.
+    """
     before = drawn_examples()
     file = tmp_path / "loaded_later.py"
     file.write_text("".join(f"NUMBER_{n} = {10_000_019 * n}\n" for n in range(1, 200)), "utf-8")

@@ -1,4 +1,4 @@
-"""What the program tells people to look at is there for those who installed it with pip."""
+"""Messages refer only to files and commands that a pip installation has."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ IN_A_CLONE = "in a clone of the repository"
 OF_HELP = "the rehearsal that `make demo` runs"
 
 
-def said(path):
-    """Each text of a module that is no docstring, joined as it is shown."""
+def shown_texts(path):
+    """Yield each text of a module as it is shown, without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     inner = set()
     for node in ast.walk(tree):
@@ -34,7 +34,9 @@ def said(path):
             yield node.value
 
 
-def test_no_message_leads_to_a_file_of_a_clone():
-    """The pages and the Makefile are in the repository alone: who is sent there is told so."""
-    found = [text for path in SHIPPED_MODULES for text in said(path) if OF_A_CLONE.search(text)]
-    assert [] == [text for text in found if OF_HELP not in text and IN_A_CLONE not in text]
+def test_a_message_about_a_clones_file_says_so():
+    """A message that names a file or command of the repository says that it needs a clone."""
+    pointers = [
+        text for path in SHIPPED_MODULES for text in shown_texts(path) if OF_A_CLONE.search(text)
+    ]
+    assert [] == [text for text in pointers if OF_HELP not in text and IN_A_CLONE not in text]

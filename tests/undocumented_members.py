@@ -1,4 +1,4 @@
-"""The members of lines that the catalogue does not know."""
+"""Members of lines that the catalogue does not have."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
 
 def undocumented(line: Mapping[str, object], tags: Collection[str] = ()) -> list[str]:
     """
-    Members of *line* that the catalogue does not know for its Kind, in their order.
+    Return members of *line* that the catalogue does not have for its Kind, in order.
 
-    *tags* are those that the operator adds. Members of objects in an array are named like
-    `Holders.Pid`, at whatever depth.
+    *tags* are the operator's. Members of objects in an array are named like `Holders.Pid`, at any
+    depth.
     """
     known = members_of(str(line.get("Kind"))).keys() | set(tags) | {"_aws"}
     return [name for name in _paths(line) if _NUMBERED.sub(r"\g<1>0", name) not in known]

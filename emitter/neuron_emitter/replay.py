@@ -101,7 +101,7 @@ def replay(
         raise no_reports(", ".join(map(str, files)), framer.last_problem)
     if framer.malformed:
         _log.warning(
-            "Dropped %s of input, no neuron-monitor report: %s. The rest was read.",
+            "Dropped %s of input that is not a neuron-monitor report: %s. The rest was read.",
             counted(framer.malformed, "piece"),
             framer.last_problem,
         )

@@ -29,7 +29,7 @@ LIBRARY = GOPATH / "src/google.golang.org/grpc"
 SERVED_PODS = 4_000
 SERVER_REFUSALS = {
     "compressed": "the answer is compressed",
-    "refused": "refuses to answer so many questions",
+    "refused": "rejected the call: too many calls",
     "silent": "timed out",
     "stopped": "",
 }

@@ -70,7 +70,7 @@ def here(monkeypatch, capfd, tmp_path):
 
 @pytest.mark.parametrize("command", ["run --input -", "run --input FILE", "replay"])
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_path):
+def test_an_input_without_reports_ends_with_one_sentence(command, name, here, tmp_path):
     """
     An input without reports ends with exit code 3, without output.
 
@@ -122,7 +122,7 @@ def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path)
 
 
 @pytest.mark.parametrize("command", [RUN_WORDS, REPLAY_WORDS], ids=["run", "replay"])
-def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
+def test_unwritable_standard_output_is_a_refusal(command, reports, tmp_path):
     """A full disk or a closed output ends with exit code 4 and one sentence, not a traceback."""
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
         ended = neuron_emf(*command, reports, home=tmp_path, stdout=full)
@@ -184,7 +184,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     assert "baaa" == records[-1].core_state
 
 
-def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here):
+def test_dropped_input_is_logged_and_counted(reports, here):
     """Junk between two reports costs only itself: exit code 0, a warning, a count in the line."""
     reports.write_bytes(GOOD_REPORT + b"junk\n" + GOOD_REPORT)
     ended = here(*RUN_WORDS, "-", stdin=reports)
@@ -196,7 +196,7 @@ def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here
     assert 1 == line["ReportsMalformed"]
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
+def test_replay_succeeds_if_its_reader_exits(reports, tmp_path):
     """`replay ... | head -1` ends silently, with exit code 0."""
     shell = " ".join(
         [*EMITTER_COMMAND, *map(str, REPLAY_WORDS[:2]), "3600", *map(str, REPLAY_WORDS[3:])]
@@ -230,7 +230,7 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     assert "The program reading standard output has exited" in line
 
 
-def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monkeypatch):
+def test_a_reload_parses_the_command_line_of_the_start(tmp_path, monkeypatch):
     """
     A reload parses the original command line and the current file: flags win over the file.
 
@@ -313,7 +313,7 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
         (DeliveryError, 4),
     ],
 )
-def test_an_error_knows_its_exit_code(error, code):
+def test_an_error_has_its_exit_code(error, code):
     """Exit codes: 2 for the operator, 3 for the source of reports, 4 for the destination."""
     assert issubclass(error, EmitterError)
     assert code == error("sentence").exit_code

@@ -39,7 +39,7 @@ def piped(tmp_path, *arguments, reports=GOOD_REPORT, **variables):
     ],
     ids=["one-second", "two dimensions", "runtime tag"],
 )
-def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensions, tmp_path):
+def test_the_old_names_continue_in_the_old_dimensions(arguments, namespace, dimensions, tmp_path):
     """
     Lines have the script's metric names and dimensions, so existing alarms keep working.
 
@@ -56,7 +56,7 @@ def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensi
     assert 1 == output.count("No cluster name found")
 
 
-def test_the_first_refusal_says_what_else_changes(tmp_path):
+def test_the_first_refusal_names_the_new_permissions(tmp_path):
     """
     The first refusal names the new permissions and the log group.
 

@@ -89,7 +89,7 @@ def test_repeats_are_limited_and_counted():
 
 
 @given(st.lists(st.integers(0, 3 * MAX_WAITING_EVENTS), max_size=6))
-def test_nothing_is_lost_that_is_not_counted(counts):
+def test_every_lost_event_is_counted(counts):
     """Each event is taken once, in order, or counted as dropped."""
     queue = EventQueue()
     added = []

@@ -146,7 +146,7 @@ def test_nothing_is_recorded_before_the_instance_is_known():
     ]
 
 
-def test_patience_ends_after_five_minutes():
+def test_an_instance_is_guessed_after_five_minutes():
     """After five minutes without an instance ID, records have a guessed, marked name."""
     assert 300.0 == GUESS_AFTER_S
     minutes = records(until_s=600)

@@ -95,7 +95,7 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
     )
 
 
-def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
+def test_an_instance_without_a_name_is_named_by_the_input(tmp_path):
     """An instance without a name gets a guess from the input, not from this machine."""
     nameless = saved(tmp_path / "a", report(instance_info=None))
     (record,) = records(nameless)
@@ -117,7 +117,7 @@ def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
         ("2026-01-01T00:00:00.250Z", 1_767_225_600.25), ("1970-01-01T00:00:00Z", 0.0),
     ],
 )  # fmt: skip
-def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
+def test_a_time_without_a_zone_is_utc(text, expected, monkeypatch):
     """A time without a zone is UTC, in any time zone of the machine."""
     monkeypatch.setenv("TZ", "America/New_York")
     assert expected == parse_time_s(text)
@@ -139,7 +139,7 @@ def test_a_damaged_compressed_file_is_refused(tmp_path, damage):
         replayed(tmp_path / "saved.gz")
 
 
-def test_a_pipe_is_no_file_to_replay(tmp_path):
+def test_a_pipe_cannot_be_replayed(tmp_path):
     """A pipe is refused: replay reads the input twice, because the boot is its hash."""
     os.mkfifo(tmp_path / "pipe")
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
@@ -150,7 +150,7 @@ def test_a_pipe_is_no_file_to_replay(tmp_path):
         os.close(keeper)
 
 
-def test_an_interval_that_leaves_minutes_thin_is_said(tmp_path, caplog):
+def test_an_interval_that_leaves_minutes_thin_is_logged(tmp_path, caplog):
     """
     Replay warns if the interval leaves minutes too thin for idle time.
 

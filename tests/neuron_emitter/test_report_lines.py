@@ -40,7 +40,7 @@ def sized(size):
 
 
 @pytest.mark.parametrize(("every", "minutes"), [(1, [0, 1, 2, 3, 4]), (2, [0, 2, 4]), (9, [0])])
-def test_it_is_the_last_report_of_every_so_many_minutes(tmp_path, every, minutes):
+def test_the_last_report_of_every_nth_minute_is_written(tmp_path, every, minutes):
     """
     The last report of every Nth minute is written from the first minute on.
 
@@ -104,7 +104,7 @@ def test_the_longest_line_is_one_log_event():
     assert sized(MAX_EXTRACTED_BYTES + 1)[1] is None
 
 
-def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
+def test_an_oversized_report_is_counted_and_logged_once(caplog):
     """A raw report that exceeds a log event is counted in the next minute line, and logged once."""
     long = chunk({**busy(), "note": "x" * MAX_EXTRACTED_BYTES})
     with caplog.at_level(logging.WARNING):

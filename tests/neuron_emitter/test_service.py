@@ -30,7 +30,7 @@ from tests.neuron_emitter.loop_rig import busy, chunk, settings_of
     ("source", "interval", "expected"),
     [("monitor", None, 1.0), ("monitor", 15.0, 1.0), ("-", 15.0, None), ("-", None, None)],
 )
-def test_only_our_own_monitor_has_a_known_period(source, interval, expected):
+def test_only_the_emitters_own_monitor_has_a_known_period(source, interval, expected):
     """
     The period and the groups are known only for the emitter's own neuron-monitor.
 
@@ -217,7 +217,7 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
     assert "--raw-reports" in logged.getMessage()
 
 
-def test_an_unread_pipe_is_warned_of(tmp_path):
+def test_an_unread_pipe_has_a_warning(tmp_path):
     """If standard input has data that it does not read, the emitter warns and uses a monitor."""
     monitor = tmp_path / "quiet-monitor"
     monitor.write_text("#!/bin/sh\nexec sleep 60\n")

@@ -176,7 +176,7 @@ def test_a_namespace_that_cloudwatch_would_refuse_is_refused(namespace):
         ("a(?i)b", True), ("(?U:a+)", True), ("[[:alpha:]]+", True), (r"\\z(", False),
     ],
 )  # fmt: skip
-def test_a_tag_filter_that_is_no_expression_is_refused(text, is_one):
+def test_a_tag_filter_that_is_not_an_expression_is_refused(text, is_one):
     """
     A tag filter must be an expression in Python's or neuron-monitor's syntax.
 

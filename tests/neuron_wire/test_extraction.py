@@ -45,7 +45,7 @@ def test_units_are_the_27_of_cloudwatch():
         json.dumps(document())[:-1] + ',"other":[{"b":1,"b":2}]}',
     ],
 )
-def test_a_member_stands_once_in_its_object(line):
+def test_a_repeated_member_is_refused(line):
     """A repeated member is refused at any depth: CloudWatch does not document which it reads."""
     assert ["repeated"] == rules(line)
 

@@ -29,7 +29,7 @@ def test_core_ranges_are_read_as_they_were_written(cores):
 @pytest.mark.parametrize(
     "text", ["-1", "0-", "a", "1,0", "0-3,3", "3-1", "0,,1", "1024", "0-99999999", " 1", "1\n"]
 )
-def test_what_is_no_list_of_cores_is_refused(text):
+def test_a_text_that_is_not_a_list_of_cores_is_refused(text):
     """A core list that descends, repeats or exceeds the highest core number is refused."""
     with pytest.raises(WireFormatError) as caught:
         core_indexes(text)

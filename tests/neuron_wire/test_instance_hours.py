@@ -222,7 +222,7 @@ def test_costs_conserve_the_hour(hour):
         (None, {"core_state": "a?", "idle_minutes": (60, 60)}, False),
     ],
 )
-def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable):
+def test_ec2_takes_precedence_over_the_instances_report(ec2, changes, avoidable):
     """
     EC2's answer takes precedence over the instance's report: spot is avoidable.
 

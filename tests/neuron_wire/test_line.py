@@ -168,7 +168,7 @@ def test_lines_of_other_programs_have_a_reason_of_their_own(changes):
 
 
 @pytest.mark.parametrize("kind", ["minute", "more", "whatever"])
-def test_a_higher_schema_is_refused_whatever_the_kind(kind):
+def test_a_higher_schema_is_refused_for_any_kind(kind):
     """A line of a higher schema is refused, because even the meaning of its kind is unknown."""
     assert "schema_newer" == reason({"Schema": VERSION + 1, "Kind": kind})
     assert OtherRecord("more") == parse(json.dumps({"Schema": VERSION, "Kind": "more"}))

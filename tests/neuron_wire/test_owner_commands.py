@@ -70,7 +70,7 @@ def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
         assert options <= COMMAND_OPTIONS
 
 
-def test_tags_are_asked_of_ids_that_ec2_gave():
+def test_commands_contain_only_valid_instance_ids():
     """Commands contain only IDs in EC2's format."""
     (known,) = tags_commands(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
     assert "Values=i-0123456789abcdef0 --query" in known.text

@@ -45,7 +45,7 @@ def size(named):
 
 
 @given(holdings(LONG_STATE))
-def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdings):
+def test_listed_and_omitted_owners_have_exactly_the_owned_cores(holdings):
     """Listed and omitted owners have exactly the held and reserved cores, without overlap."""
     named, more = quieted(holdings)
     had = [{*holding.cores, *holding.reserved} for holding in holdings]

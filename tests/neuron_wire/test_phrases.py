@@ -97,7 +97,7 @@ FIRST_MINUTE_OF_DAY = 20_779 * 1440  # minutes from the Unix epoch to 2026-11-22
         (None, FIRST_MINUTE_OF_DAY, []),
     ],
 )
-def test_what_is_known_of_a_holder(last, minute, marks):
+def test_marks_of_a_holder(last, minute, marks):
     """
     A holder that executed in this minute or the minute before is executing.
 
@@ -130,6 +130,6 @@ HOLDS = {"idle": 2 * MICRO, "allocated": 64 * MICRO, "busy": 0, "executions": 0}
         ("", {}),
     ],
 )
-def test_what_an_owner_does_in_a_few_words(expected, changes):
+def test_an_owners_activity_in_a_few_words(expected, changes):
     """An owner's work comes first. The text is empty if there is nothing notable or known."""
     assert expected == now_words.owner_words(IdleOwner(**{"owner": "ml/a-0", **HOLDS, **changes}))

@@ -74,7 +74,7 @@ def test_the_parser_accepts_what_the_template_accepts(text):
 @example(
     ["us-east-2/unknown type", "us-west-2/trn2.48xlarge", "trn2;reboot", "sa-east-1/trn2.3xlarge"]
 )
-def test_what_to_type_is_what_the_template_takes(types):
+def test_the_suggested_overrides_are_valid(types):
     """The suggested PriceOverrides is valid and has the first five types that it can express."""
     line = price_overrides_line(types)
     _, _, text = line.partition("PriceOverrides=")

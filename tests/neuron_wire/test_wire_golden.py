@@ -70,7 +70,7 @@ def kept(line, frozen):
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_replay_prints_all_that_the_golden_lines_say(name, golden):
+def test_replay_prints_the_golden_lines(name, golden):
     """Replay prints the golden lines. New members are permitted; a change needs a review."""
     maker = MADE[name]
     settings = ReplaySettings(
@@ -136,7 +136,7 @@ def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
         assert "known" == record.reservations
 
 
-def test_no_golden_of_schema_1_changes():
+def test_golden_files_of_schema_1_do_not_change():
     """Golden files never change. A new line gets a new file and an entry in frozen.sha256."""
     listed = (V1_FOLDER / "frozen.sha256").read_text("ascii").splitlines()
     sums = [

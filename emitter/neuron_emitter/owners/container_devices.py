@@ -74,7 +74,7 @@ class ContainerDevices:
         try:
             bundles = self._bundles()
             if tasks is not None and not tasks <= bundles.keys():
-                msg = "a container of an ECS task has no bundle yet, or elsewhere"
+                msg = "a container of an ECS task has no bundle in the expected folder"
                 raise UnknownAssignmentsError(
                     msg, f"Wait until it runs; containerd keeps them in /{BUNDLES}"
                 )
@@ -111,7 +111,7 @@ class ContainerDevices:
             except (ValueError, RecursionError) as error:
                 if not bundle.exists():  # the container has ended
                     continue
-                msg = "the bundle of a container is not JSON of the form that is known"
+                msg = "a container's bundle does not have the expected JSON form"
                 raise UnknownAssignmentsError(msg, _PRIVILEGES_REMEDY) from error
             owner = self._owner(name, bundle) if assigned else None
             if owner is not None:

@@ -52,7 +52,7 @@ _RESOURCE_INDEX: Final = re.compile(r"([0-9]{1,4})")
 _DEVICE_NAME: Final = re.compile(r"(?:[a-z0-9-]*[a-z-])?([0-9]{1,4})")
 FRESH_S: Final = 30.0  # the file is written every 15 s
 _CONTAINER_REMEDY: Final = (
-    "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
+    "Check the pod's container `reservations`: kubectl describe pod, kubectl logs"
 )
 
 

@@ -109,13 +109,13 @@ class KubeletCheckpoint:
         try:
             found = _gather(self._content(PLUGINS_FILE), self._content(CLAIMS_FILE, _NO_CLAIMS))
         except ValueError as error:
-            reason = "it has not the form that this version knows"
+            reason = "it does not have the form that this version reads"
             raise UnknownAssignmentsError(
-                reason, "Have the emitter read the kubelet's socket"
+                reason, "Let the emitter read the kubelet's socket"
             ) from error
         present = Presence(self._places.root).pods
         if found and present is None:
-            reason = "which of its pods are still here is unknown: no pod has a folder"
+            reason = "its present pods are unknown, because no pod has a folder"
             raise UnknownAssignmentsError(reason, _CHECKPOINT_REMEDY)
         names = {uid: pod for uid, pod, _ in logged_pods(self._places.root)}
         allocations = [
@@ -134,7 +134,7 @@ class KubeletCheckpoint:
         except FileNotFoundError:
             if otherwise:
                 return otherwise
-            reason = f"there is no {path}"
+            reason = f"{path} does not exist"
             remedy = _CHECKPOINT_REMEDY
         except OSError as error:
             reason = f"{path} cannot be read: {error.strerror}"

@@ -46,30 +46,30 @@ _HEADERS: Final = (
 _VARINT: Final = 0  # wire types
 _LENGTH_DELIMITED: Final = 2
 _FIXED_WIRE_BYTES: Final = {1: 8, 5: 4}
-_MALFORMED_RESPONSE: Final = "the answer has not the form that its interface says"
+_MALFORMED_RESPONSE: Final = "the answer does not have the form of the interface"
 
 _SOCKET_REMEDY: Final = (
     "Mount the node's folder /var/lib/kubelet/pod-resources, not the socket in it: a kubelet that "
     "restarts makes a new one"
 )
-_LOOK: Final = "Look into the kubelet's log; it is asked again every 15 s"
+_LOOK: Final = "See the kubelet's log. The emitter asks again every 15 s"
 _OF_ERROR: Final[dict[type, tuple[str, str]]] = {
-    TimeoutError: ("no whole answer in time", _LOOK),
+    TimeoutError: ("no complete answer in time", _LOOK),
     PermissionError: ("permission denied", RUN_AS_ROOT),
-    FileNotFoundError: ("there is no such socket", _SOCKET_REMEDY),
-    ConnectionRefusedError: ("nobody is listening", _SOCKET_REMEDY),
-    ConnectionError: ("it closed the connection", _LOOK),
-    OSError: ("it cannot be opened", _SOCKET_REMEDY),
+    FileNotFoundError: ("the socket does not exist", _SOCKET_REMEDY),
+    ConnectionRefusedError: ("no process is listening", _SOCKET_REMEDY),
+    ConnectionError: ("the kubelet closed the connection", _LOOK),
+    OSError: ("the socket cannot be opened", _SOCKET_REMEDY),
 }
 _OF_STATUS: Final = {
     None: ("the call ended without a status", _LOOK),
     b"8": (
-        "the kubelet refuses to answer so many questions",
-        "Find what else on this node lists pod resources: the kubelet allows 100 calls a second",
+        "the kubelet rejected the call: too many calls",
+        "Find other programs on this node that list pod resources: it permits 100 calls a second",
     ),
     b"12": (
-        "this kubelet has no pod resources of version 1",
-        "Update it to Kubernetes 1.20 or later",
+        "this kubelet does not serve pod resources of version 1",
+        "Update the kubelet to Kubernetes 1.20 or later",
     ),
 }
 
@@ -88,7 +88,7 @@ class PodResources:
         Return the assignment of each pod that has one.
 
         Raises:
-            UnknownAssignmentsError: If there is no whole answer in time.
+            UnknownAssignmentsError: If there is no complete answer in time.
         """
         path = str(self._places.root / SOCKET)
         try:
@@ -123,7 +123,7 @@ def allocations_of(answer: memoryview) -> list[Allocation]:
                 _gather_container(ids, value, entries)
         name = PodName(texts[2], texts[1])
         if not (KUBERNETES_NAME.fullmatch(name.namespace) and KUBERNETES_NAME.fullmatch(name.pod)):
-            msg = "it names a pod as no pod can be called"
+            msg = "it contains an invalid pod name"
             raise ValueError(msg)
         if ids.containers:
             found.append(ids.allocation(name))

@@ -196,8 +196,8 @@ class Reservations:
         if odd_ids and source not in self._odd:
             self._odd.add(source)
             _log.warning(
-                "Dropped %d of the ids from %s: they are no indexes of cores or devices, as those "
-                "of tools that share devices.",
+                "Dropped %d IDs from %s: not core or device indexes. Device-sharing tools use such "
+                "IDs.",
                 odd_ids,
                 source,
             )

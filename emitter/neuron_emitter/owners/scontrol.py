@@ -70,7 +70,7 @@ _GRES_ITEM: Final = re.compile(
 _GRES_INDEXES: Final = re.compile(r"\((IDX|CNT):([0-9,-]+)\)")
 _PRIVATE_DATA: Final = re.compile(r"^PrivateData +=(.*)$", MULTILINE)
 _PRIVATE_LABELS: Final = re.compile(r"^MCSParameters +=.*privatedata", MULTILINE)
-_PING: Final = "See with `scontrol ping` whether slurmctld answers"
+_PING: Final = "Check with `scontrol ping` that slurmctld answers"
 _HIDDEN_JOBS: Final = (
     "PrivateData in slurm.conf may hide the jobs of other users: make the emitter's user an "
     "operator of Slurm (sacctmgr modify user neuron-emf set adminlevel=operator)"
@@ -177,7 +177,7 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
         UnknownAssignmentsError: If it shows the job or the node not once, but never or twice.
     """
     if not text.startswith("JobId="):
-        msg = f"it does not show job {job}, which is here"
+        msg = f"it does not show job {job}, which has a control group here"
         raise UnknownAssignmentsError(msg, _HIDDEN_JOBS)
     is_several = _SEVERAL_JOBS.match(text) is not None
     records = re.split(r"^(?=JobId=)", text, flags=MULTILINE) if is_several else [text]
@@ -185,8 +185,8 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
     own = [header for header in headers if job in {_number(header), f"{SLUID_MARK}{header[1]}"}]
     users = {header[3] for header in headers}
     if len(own) != 1 or len(users) != 1 or not _number(own[0]).isdigit():
-        msg = f"it shows job {job} in a form that cannot be read"
-        raise UnknownAssignmentsError(msg, "Look for line breaks in the job's name and comment")
+        msg = f"its record of job {job} cannot be read"
+        raise UnknownAssignmentsError(msg, "Remove line breaks from the job's name and comment")
     (header,) = own
     has_ended = _ENDED_STATE.fullmatch(header[5]) is not None
     return JobRecord(
@@ -213,7 +213,7 @@ def _own_gres(header: re.Match[str], node: str) -> tuple[Gres, ...]:
         matching = ([gres for nodes, gres in entries if names_node(nodes, name)] for name in names)
         own = next(filter(None, matching), [])
     if len(own) != 1:
-        msg = f"none of the nodes that it shows has the host name {node}"
+        msg = f"no node of the job has the host name {node}"
         raise UnknownAssignmentsError(msg, _OTHER_NODES)
     return tuple(_gres(*found) for found in _GRES_ITEM.findall(own[0]))
 
@@ -250,14 +250,14 @@ def _command(root: Path) -> str:
         for path in sorted(root.glob(f"{prefix}/bin/scontrol"), reverse=True):
             if path.is_file() and not path.stat().st_mode & (S_IWGRP | S_IWOTH):
                 return str(path.absolute())
-    msg = "it was not found"
+    msg = "the command was not found"
     places = ", ".join(f"/{prefix}/bin" for prefix in PREFIXES)
     raise UnknownAssignmentsError(msg, f"Install it, or link it from one of {places}")
 
 
 def _ask(places: Places, *words: str) -> str:
     if places.is_saved:
-        msg = "a saved machine runs no command"
+        msg = "no command runs on a saved machine"
         raise UnknownAssignmentsError(msg, "Run on the node itself")
     command = [_command(places.root), *words]
     variables = {"LC_ALL": "C"}
@@ -273,7 +273,7 @@ def _ask(places: Places, *words: str) -> str:
             cwd="/",
         )
     except OSError as error:
-        msg = f"it cannot be run: {error.strerror}"
+        msg = f"the command cannot run: {error.strerror}"
         raise UnknownAssignmentsError(
             msg, "Run the emitter where slurmd runs, not in a container"
         ) from error

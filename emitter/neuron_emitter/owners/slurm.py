@@ -57,8 +57,8 @@ ASKED_EVERY_S: Final = 600.0
 JOB_SPREAD_S: Final = 60.0
 MAX_JOBS: Final = 32  # in one round of questions
 _NOT_ASKED: Final = UnknownAssignmentsError(
-    "it was not asked yet about a new job",
-    f"Wait: it is asked each {round(ASKED_EVERY_S / 60)} min at most, about {MAX_JOBS} jobs",
+    "scontrol has not run since a new job started",
+    f"Wait: it runs at most every {round(ASKED_EVERY_S / 60)} min, for {MAX_JOBS} jobs",
 )
 
 
@@ -128,7 +128,7 @@ class SlurmJobs:
         """
         folders = Presence(self._places.root).jobs
         if folders is None:
-            msg = "no control groups of Slurm can be listed"
+            msg = "Slurm's control groups cannot be listed"
             raise UnknownAssignmentsError(msg, "Set ProctrackType=proctrack/cgroup in slurm.conf")
         self._jobs = {job: self._jobs.get(job, KnownJob()) for job in folders}
         running = {job for job in folders if any(_processes(folders[job]))}

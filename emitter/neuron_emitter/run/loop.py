@@ -224,7 +224,7 @@ class Emitter:
         self._malformed_logged = self._framer.malformed
         if count := self._drop_log.due("malformed", dropped):
             _log.warning(
-                "Dropped %s of input, no neuron-monitor report: %s. The rest is read.",
+                "Dropped %s of input that is not a neuron-monitor report: %s. Reading continues.",
                 counted(count, "piece"),
                 self._framer.last_problem,
             )

@@ -237,7 +237,7 @@ class Outlet:
         if place is not None:
             fate = f"kept in {place} for the next run"
             if in_memory := self._spool.health().in_memory:
-                fate += f" except {in_memory}, which the disk did not take"
+                fate += f" except {in_memory}, which the disk refused"
         return f"{counted(flushed.remaining, 'record')} could not be delivered ({fate}). {why}"
 
 

@@ -105,7 +105,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
     ],
     ids=str,
 )  # fmt: skip
-def test_what_passes_is_a_retry(service, log_stream, answer, expected):
+def test_a_temporary_failure_is_a_retry(service, log_stream, answer, expected):
     """A temporary failure is a Retry after one call: delivery waits, not the SDK."""
     service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     service.next_faults["PutLogEvents"].append(answer)
@@ -126,7 +126,7 @@ def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     assert "timeout" == outcome.reason
 
 
-def test_a_refused_connection_is_no_connection(aws, log_stream):
+def test_a_refused_connection_has_its_own_reason(aws, log_stream):
     """A refused connection is `no_connection`, and the sentence names the address."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -155,7 +155,7 @@ def test_a_refused_connection_is_no_connection(aws, log_stream):
         ),
     ],
 )
-def test_what_a_person_must_change_is_refused(service, log_stream, answer, reason, words):
+def test_a_failure_that_operators_must_fix_is_refused(service, log_stream, answer, reason, words):
     """A failure that operators must fix is Refused, in one sentence with the region and remedy."""
     service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))

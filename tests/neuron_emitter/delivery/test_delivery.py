@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from neuron_emitter.spool.spool_records import DropReason
 
 
-def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
+def test_a_temporary_failure_is_retried_with_jitter(spool, deliver_to, clock):
     """A temporary failure is retried until it ends, with growing, bounded waits and no drop."""
     destination = Scripted(*[TIMEOUT] * 40)
     delivery = deliver_to(destination)
@@ -46,7 +46,7 @@ def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
     assert ["a"] == destination.taken
 
 
-def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog):
+def test_a_refusal_is_logged_once_in_ten_minutes(spool, deliver_to, clock, caplog):
     """
     A refusal is logged once in ten minutes, with its sentence and the number of records.
 
@@ -77,7 +77,7 @@ OUTCOMES = st.one_of(
 
 
 @given(st.lists(OUTCOMES, max_size=20), st.integers(0, 25), st.sets(st.integers(0, 24)))
-def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, records, places):
+def test_every_record_is_delivered_or_dropped(answers, records, places):
     """Each record is delivered once or dropped with a reason, for any answers."""
     texts = [f"line {i}" for i in range(records)]
     destination = Scripted(*answers, poison={f"line {place}" for place in places})

@@ -27,7 +27,7 @@ def name_of(template, instance_id=AN_INSTANCE, cluster="blue", region="eu-north-
 
 
 @given(TEMPLATES, NAME_VALUES, NAME_VALUES, NAME_VALUES)
-def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
+def test_any_values_make_a_valid_name(template, instance_id, cluster, region):
     """Any template, instance, cluster and region give a valid stream name."""
     assert re.fullmatch(r"[^:*]{1,512}", name_of(template, instance_id, cluster, region))
 
@@ -67,7 +67,7 @@ def test_names_that_would_be_too_long_stay_apart():
         ("a b", "an unmatched brace, white space, : or *"),
     ],
 )  # fmt: skip
-def test_a_template_that_cannot_be_is_wrong_use(template, found):
+def test_a_wrong_template_is_an_error_of_use(template, found):
     """A wrong template is an error of use with the option, the placeholders and the mistake."""
     with pytest.raises(SettingsError, match="Invalid --log-stream") as caught:
         stream_name(template, cluster="c", instance_id="i", region="r")
@@ -76,7 +76,7 @@ def test_a_template_that_cannot_be_is_wrong_use(template, found):
 
 
 @pytest.mark.parametrize("group", ["", "has space", "aws/reserved", "g" * 513])
-def test_a_name_that_cannot_be_is_wrong_use(group):
+def test_a_wrong_name_is_an_error_of_use(group):
     """A wrong name is an error before the first record, not a refusal of records."""
     with pytest.raises(SettingsError, match="Invalid") as caught:
         LogStream(group, "s")

@@ -154,7 +154,7 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
     assert 5 == fold.runtimes.gone
 
 
-def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
+def test_an_empty_list_leaves_cores_unknown_with_a_later_tag_filter():
     """After a tag filter is set, an empty list leaves cores unknown: hidden runtimes may run."""
     fold = new_fold()
     add(fold, no_runtimes(), REPORTS_START_S)
@@ -200,7 +200,7 @@ def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s,
 @pytest.mark.parametrize(
     ("gap_s", "expected"), [(0.1, "b?"), (5.0, "b?"), (7.5, "b?"), (7.51, "bu"), (60.0, "bu")]
 )
-def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
+def test_an_empty_list_soon_after_counters_changes_nothing(gap_s, expected):
     """
     An empty list within 1.5 periods of counters may mean that no runtime was due.
 

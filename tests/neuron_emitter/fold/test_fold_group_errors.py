@@ -150,7 +150,7 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
         ("wörtlich", "w rtlich"),
     ],
 )
-def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
+def test_a_text_is_shown_without_names_of_customers(text, shown):
     """The event has no paths, model names, tokens or addresses, because they identify customers."""
     (event,) = events_of([complaint(text)])
     assert shown == event.details["Error"]

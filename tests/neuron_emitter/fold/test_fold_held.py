@@ -120,7 +120,7 @@ def test_the_last_report_that_had_the_group_decides(states, reports):
     assert states == minute_of(*documents).core_state
 
 
-def test_a_memory_table_with_a_key_that_cannot_be_read_is_no_evidence():
+def test_a_memory_table_with_an_unreadable_key_does_not_count():
     """After an unreadable key in the memory table, the runtime holds every core that it lists."""
     group = memory()
     table_of(group)["nc1"] = {"tensors": 1}

@@ -116,9 +116,7 @@ def test_restarts_between_minutes_change_nothing(minutes):
 @pytest.mark.parametrize(
     ("watched", "label", "expected"), [(108, 115, 6), (104, 115, 1), (100, 110, 6), (100, 111, 1)]
 )
-def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched(
-    watched, label, expected
-):
+def test_stored_counts_expire_ten_minutes_after_the_last_known_core(watched, label, expected):
     """Stored counts expire ten minutes after the last known core, not after the last count."""
     state = FoldState(idle_counted_minute=100, idle_minutes=[5], idle_watched=watched)
     assert (expected,) == state.count_idle_minutes(label, "u", [60.0])

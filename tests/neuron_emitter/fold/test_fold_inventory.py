@@ -112,7 +112,7 @@ def test_more_than_1024_cores_are_malformed(index, cores, malformed):
     "info",
     [None, {}, *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129))],
 )
-def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
+def test_an_invalid_id_is_replaced_by_a_guess(info):
     """An ID that is empty, too long or not printable is replaced by a guess, as in some pods."""
     record = minute_of(report(instance_info=info))
     assert "host-guess" == record.instance_id

@@ -277,7 +277,7 @@ def shown_cores(document):
 
 @settings(max_examples=300)
 @given(unreadable(), st.booleans())
-def test_no_core_is_idle_that_no_counters_group_showed(document, is_restarted):
+def test_a_core_is_idle_only_if_a_counters_group_shows_it(document, is_restarted):
     """
     A core is idle only if a counters group shows it, or if all groups and devices are readable.
 

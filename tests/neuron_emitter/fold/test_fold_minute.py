@@ -154,7 +154,7 @@ RARE_READINGS = frozenset(
 FAILURE_READINGS = RARE_READINGS - {ECC_READING}
 
 
-def test_a_chosen_failure_that_was_not_there_is_0():
+def test_a_chosen_failure_that_did_not_occur_is_0():
     """A chosen failure that did not occur is 0. Without a choice it has no member."""
     stats = executions(5, timed_out=2)
     details = minute_of(report(runtime(execution_stats=stats)), chosen=RARE_READINGS).details

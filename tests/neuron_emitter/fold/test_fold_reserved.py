@@ -172,7 +172,7 @@ JOBS = st.lists(
 
 
 @given(JOBS, st.sampled_from(["known", "unknown"]), st.sampled_from([None, "env"]))
-def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
+def test_the_schedulers_facts_of_a_job_name_its_holder(jobs, status, team):
     """The scheduler's facts of a job name its holders; missing facts come from the process."""
     owner = RuntimeOwner("slurm:sluid=x 1000", team, job="7")
     fold = Fold(
@@ -204,7 +204,7 @@ def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
 
 
 @pytest.mark.parametrize("status", ["none", "unknown"])
-def test_what_was_not_read_is_said_and_nothing_is_counted(status):
+def test_unknown_assignments_are_reported_and_not_counted(status):
     """If assignments are unknown, or no scheduler exists, ReservedCores is absent, not 0."""
     members = node(started(Assignments(status)), 0).members()
     assert status == members["Reservations"]
@@ -235,7 +235,7 @@ def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
 
 
 @pytest.mark.parametrize("has_reports", [True, False], ids=["not collected", "no line"])
-def test_a_minute_in_which_executions_were_not_read_begins_again(has_reports):
+def test_a_minute_without_executions_restarts_quiet_minutes(has_reports):
     """A minute without executions of an owner restarts its quiet minutes: 20, a gap and 1 are 1."""
     fold = started(Assignments("none"))
     for minute in range(29):

@@ -149,7 +149,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
     assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
 
 
-def test_who_starts_processes_in_a_loop_still_gets_true_totals():
+def test_totals_are_true_for_more_runtimes_than_lines():
     """A minute tells apart at most 512 runtimes, and counts the executions of all."""
     fold = new_fold(runtime_lines="all")
     for pid in range(512 + 50):
@@ -159,7 +159,7 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
     assert 512 == len(fold.due_runtimes)
 
 
-def test_a_tag_is_other_peoples_text():
+def test_a_tag_is_untrusted_text():
     """A tag, which any process can set, is cut to 128 characters and has no control characters."""
     hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
     (found,) = runtimes_of(report(runtime(IDLE_COUNTERS, tag=hostile)))
@@ -243,7 +243,7 @@ def bytes_of(*documents):
 
 
 @pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
-def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
+def test_zero_device_memory_with_loaded_models_is_absent(models, expected):
     """Zero device memory with loaded models is absent: inf1 measures only host memory."""
     group = memory(models=models, host=4_527_943_680)
     assert {"device": expected, "host": 4_527_943_680} == bytes_of(
@@ -310,7 +310,7 @@ def test_a_restart_keeps_when_it_last_executed():
 
 
 @pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), no_runtimes(FOLD_PERIOD_S)])
-def test_who_is_not_listed_has_ended(missing):
+def test_a_runtime_that_is_not_listed_has_ended(missing):
     """A runtime that is not listed has ended. A later one with its PID and tag is new."""
     fold = executed()
     add(fold, missing, REPORTS_START_S + 60)
@@ -319,7 +319,7 @@ def test_who_is_not_listed_has_ended(missing):
 
 
 @pytest.mark.parametrize(("minute", "expected"), [(10, FIRST_MINUTE), (11, None), (-11, None)])
-def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
+def test_the_last_execution_expires_after_ten_minutes(minute, expected):
     """The last execution is forgotten after ten minutes without a watching emitter."""
     assert [expected] == last(started(executed().encode_state()), minute)
 

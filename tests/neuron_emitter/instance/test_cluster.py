@@ -47,9 +47,7 @@ def api(monkeypatch):
     return calls
 
 
-def test_whichever_sources_have_a_name_the_first_of_them_wins(
-    play, imds, machine, tmp_path, closed_url
-):
+def test_the_first_source_with_a_name_wins(play, imds, machine, tmp_path, closed_url):
     """The first source with a name wins, in all 128 combinations of seven sources."""
     task = play({"/task": {"Cluster": "task"}})
     agent = play({"/v1/metadata": {"Cluster": "agent"}})
@@ -75,7 +73,7 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
         assert first == found_name, has
 
 
-def test_a_name_that_was_given_asks_nobody(imds):
+def test_a_given_name_needs_no_request(imds):
     """A given name needs no request on the network."""
     environ = {URI: imds.url, SERVICE_VARIABLE: imds.url}
     given_cluster = find("training", environ=environ, agent_url=imds.url)
@@ -83,7 +81,7 @@ def test_a_name_that_was_given_asks_nobody(imds):
     assert [] == imds.asked
 
 
-def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, closed_url):
+def test_without_a_name_the_error_lists_the_answer_of_each_source(imds, machine, closed_url):
     """Without a name, the error lists what each source answered, in order, with exit code 2."""
     imds.routes[TAGS_PATH] = 404
     agent_url = closed_url
@@ -164,7 +162,7 @@ def test_an_arn_and_a_name_are_one_cluster(name):
 
 
 @pytest.mark.parametrize("cluster", ["training", f"{CLUSTER_ARN}training"])
-def test_an_ecs_task_knows_its_cluster(cluster, play, search):
+def test_an_ecs_task_reads_its_cluster(cluster, play, search):
     """An ECS task reads its cluster, a name or an ARN, from the endpoint in its variable."""
     service = play({"/v4/abc/task": {"Cluster": cluster, "LaunchType": "EC2"}})
     found_cluster = search({URI: f"{service.url}/v4/abc"}).ask_ecs_task()
@@ -268,7 +266,7 @@ def test_slurms_configuration_names_the_cluster(line, path, search, tmp_path):
     assert FoundCluster("hpc-c", f"ClusterName in {tmp_path / path}") == slurm_cluster
 
 
-def test_slurm_conf_is_where_its_variable_says(search, tmp_path):
+def test_slurm_conf_is_at_the_path_in_its_variable(search, tmp_path):
     """SLURM_CONF wins over the usual places of slurm.conf."""
     files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF_PATH: "ClusterName=usual"}
     slurm_cluster = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()

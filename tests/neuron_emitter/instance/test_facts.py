@@ -78,7 +78,7 @@ def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
     assert WHOLE_FACTS.region == facts.region
 
 
-def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
+def test_facts_are_kept_if_the_service_fails_halfway(imds, machine):
     """If the metadata service fails halfway, the facts read so far are kept."""
     imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": WHOLE_FACTS.instance_id})
     imds.routes[f"{DATA_PATH}instance-type"] = 500
@@ -136,7 +136,7 @@ def join_lookup():
             thread.join()
 
 
-def test_a_service_that_answers_later_is_heard(imds, look):
+def test_a_service_that_answers_later_is_read(imds, look):
     """The lookup asks until the metadata service names the instance, and then stops."""
     imds.routes[TOKEN_PATH] = 503
     tries = []

@@ -93,7 +93,7 @@ def test_one_signed_request_gives_all_tags(ec2):
         ("status 503, RequestLimitExceeded", 503, "RequestLimitExceeded"),
     ],
 )
-def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
+def test_a_refusal_is_reported_with_its_code(why, status, code, ec2):
     """A refusal is reported with its code. A role often lacks the permission."""
     ec2.says = (status, REFUSAL.format(code).encode())
     with pytest.raises(TagsUnavailableError) as raised:
@@ -108,7 +108,7 @@ def test_any_answer_has_tags_or_a_reason(body):
     assert instance_tags._refusal(500, body).startswith("status 500")
 
 
-def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
+def test_tags_are_unavailable_without_a_connection_or_credentials(closed_url, monkeypatch):
     """Without a connection or credentials, tags are unavailable with a reason, not a traceback."""
     with pytest.raises(TagsUnavailableError, match="failed with EndpointConnectionError"):
         describe_tags(AN_INSTANCE, TAGS_REGION, environ={"AWS_ENDPOINT_URL": closed_url})
@@ -118,7 +118,7 @@ def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
         describe_tags(AN_INSTANCE, TAGS_REGION, environ={"AWS_ENDPOINT_URL": closed_url})
 
 
-def test_without_a_region_nobody_is_asked(ec2):
+def test_without_a_region_no_request_is_sent(ec2):
     """Without a region, no request is sent: endpoint and signature need it."""
     with pytest.raises(TagsUnavailableError, match="no AWS region is set"):
         describe_tags(AN_INSTANCE, None, environ=ec2.environ)

@@ -56,7 +56,7 @@ def test_without_a_token_nothing_is_asked(status, imds):
 
 
 @pytest.mark.parametrize("value", ["true", "True", " TRUE "])
-def test_turned_off_by_variable_nobody_is_asked(value, imds):
+def test_the_variable_turns_off_all_requests(value, imds):
     """AWS_EC2_METADATA_DISABLED stops all requests, as in the SDKs."""
     environ = {"AWS_EC2_METADATA_DISABLED": value, "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}
     service = MetadataService.from_environment(environ)
@@ -107,7 +107,7 @@ def saying(raw):
 
 
 @given(st.binary(max_size=300) | st.binary(max_size=200).map(b"HTTP/1.1 200 OK\r\n".__add__))
-def test_whatever_is_said_is_an_answer_or_an_error_of_ours(raw):
+def test_any_bytes_are_an_answer_or_a_local_http_error(raw):
     """Any bytes of a server are an answer or a LocalHttpError."""
     with saying(raw) as url, contextlib.suppress(LocalHttpError):
         assert isinstance(exchange(url).status, int)
@@ -164,7 +164,7 @@ def test_a_proxy_is_never_asked(variable, play, monkeypatch):
 @pytest.mark.parametrize(
     "url", ["", "https://127.0.0.1/", "file:///etc/passwd", "http://", "http://x:port/", "http://["]
 )
-def test_what_is_no_http_address_is_said_to_be_none(url):
+def test_an_address_that_is_not_an_http_url_is_refused(url):
     """An address that is not an HTTP URL is an error, because a variable can hold any text."""
     with pytest.raises(LocalHttpError, match=r"is not an? (http )?URL"):
         exchange(url)

@@ -64,7 +64,7 @@ def test_every_code_is_a_fault_also_without_a_member(code):
         "XNEURON_HW_ERR=DMA_ERROR",
     ],
 )
-def test_what_only_looks_like_it_is_none(text):
+def test_a_text_that_resembles_a_fault_is_not_one(text):
     """A text that only resembles the mark is not a fault, such as an audit record of a search."""
     assert [] == read_faults(text, DETECTED_AT_S)
 
@@ -100,7 +100,7 @@ def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
 
 
 @given(st.text(max_size=2000), st.text(max_size=2000))
-def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind):
+def test_the_event_of_any_message_is_short_and_printable(before, behind):
     """The event of any message is short and printable."""
     detected = read_faults(f"{before} NEURON_HW_ERR={behind}", DETECTED_AT_S)[0]
     words = [detected.code, detected.serial_number or "", detected.action or ""]

@@ -138,7 +138,7 @@ def test_reports_of_a_file_may_be_of_another_machine(choice, reports, is_read):
     assert is_read == (log_opener(choice, reports) is not None)
 
 
-def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
+def test_overwritten_messages_do_not_stop_the_reading(machine, monkeypatch):
     """Reading continues after messages were overwritten (EPIPE)."""
     machine.write(1, REAL)
     read = os.read
@@ -180,7 +180,7 @@ def found(watch, count):
     return faults
 
 
-def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
+def test_a_fault_is_found_soon_after_its_message(machine, watched):
     """Faults from before the start and after it are found."""
     machine.write(1, REAL)
     watch = watched("kmsg")
@@ -191,7 +191,7 @@ def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
 
 
 @pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
-def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
+def test_an_unreadable_log_is_logged_once(machine, watched, is_asked_for, level, caplog):
     """
     An unreadable log is logged once: as a warning if it was requested, else as information.
 

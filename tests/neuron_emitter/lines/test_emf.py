@@ -33,7 +33,7 @@ from tests.neuron_emitter.lines.line_records import (
     {"cluster": "caf\u00e9"}, {"cluster": ""}, {"cluster": "c" * 1025}, {"cluster": "bl\tue"},
     {"minute_ms": -60_000}, {"covered_seconds": math.nan}, {"execution_errors": True},
 ], ids=str)  # fmt: skip
-def test_what_cloudwatch_would_not_extract_is_not_made(changes):
+def test_a_minute_that_cloudwatch_would_not_extract_is_refused(changes):
     """A minute that CloudWatch would not extract raises WireFormatError."""
     with pytest.raises(WireFormatError) as caught:
         lines_of(dataclasses.replace(full(4), **changes), metrics="cluster")
@@ -65,7 +65,7 @@ def by_library(draft, namespace):
 
 
 @given(records(), ANY_LINE_SETTINGS)
-def test_a_line_says_what_the_library_would_say(record, settings):
+def test_a_line_equals_the_librarys_document(record, settings):
     """A line equals the library's document, except for order and bytes, at every tier."""
     settings = replace(settings, tag_dimension=())
     wanted = {name: COMMON[name] for name in settings.common_dims if name in COMMON}

@@ -95,7 +95,7 @@ def test_more_than_100_values_are_in_further_lines():
         ([f"Number{number}" for number in range(101)], "101, maximum 100"),
     ],
 )
-def test_what_is_no_number_of_a_minute_is_refused(assigned_names, reported):
+def test_only_numbers_of_a_minute_can_be_chosen(assigned_names, reported):
     """A label, a total, a member of another line, an unknown name or over 100 names are refused."""
     with pytest.raises(SettingsError, match=reported.replace("?", r"\?")):
         parse_choice(tuple(assigned_names))

@@ -30,7 +30,7 @@ def test_one_second_metrics_are_in_the_report_lines():
     assert [1] * 120 == [metric["StorageResolution"] for group in metrics for metric in group]
 
 
-def test_a_runtime_tag_is_no_dimension():
+def test_a_runtime_tag_is_not_a_dimension():
     """A runtime tag is not a dimension: a core has one value, the maximum of its runtimes."""
     settings = MinuteSettings(metrics="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
     (line,) = lines_of(full(4), settings)
@@ -58,7 +58,7 @@ def test_a_runtime_tag_is_no_dimension():
     ],
     ids=str,
 )
-def test_what_differs_is_said_to_those_it_concerns(settings, expected):
+def test_differences_are_listed_only_for_settings_of_the_script(settings, expected):
     """Users of the script's settings get a sentence per difference; other users get none."""
     sentences = [*differences(settings)]
     assert len(expected) == len(sentences)

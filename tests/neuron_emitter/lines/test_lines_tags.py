@@ -121,7 +121,7 @@ def test_a_tag_that_would_damage_a_line_is_refused(tags):
         ({":team": "search"}, ":team"),
     ],
 )
-def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
+def test_a_tag_that_cannot_be_a_dimension_is_refused_as_one(tags, dimension):
     """A tag with other characters than ASCII can be a property, but not a dimension."""
     require_lines(tagged(tags))
     with pytest.raises(SettingsError):

@@ -33,7 +33,7 @@ TIER_METRICS = {**MINUTE_METRICS, **INSTANCE_METRICS}
 
 
 @given(records(), ANY_LINE_SETTINGS)
-def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
+def test_the_stack_reads_the_same_minute_with_any_metrics(record, settings):
     """The stack reads the whole minute from the minute line, with any metrics settings."""
     (bare,) = lines_of(record, metrics="none")
     first, *others = lines_of(record, settings)
@@ -57,7 +57,7 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
 
 
 @given(records(), ANY_LINE_SETTINGS)
-def test_the_catalogue_knows_every_member(record, settings):
+def test_the_catalogue_has_every_member(record, settings):
     """The catalogue has every member of every line at every tier."""
     for line in lines_of(record, settings):
         assert [] == undocumented(json.loads(line), LINE_TAGS)
@@ -96,7 +96,7 @@ def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
     assert expected == dimension_names(lines_of(full(128), metrics=tier))
 
 
-def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
+def test_a_tag_dimension_adds_one_dimension_set():
     """A tag dimension adds one dimension set: the eight metrics by ClusterName and team."""
     lines = lines_of(full(128), tag=TAG_SETTING, tag_dimension=("team",))
     assert {WITH_CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)

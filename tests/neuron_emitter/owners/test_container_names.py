@@ -25,7 +25,7 @@ from tests.neuron_emitter.owners.fake_machine import (
 DOCKER_FILE = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"
 
 
-def test_docker_says_what_a_container_is_called(machine):
+def test_docker_names_a_container(machine):
     """A Docker container has the name in its file, without reading its environment."""
     machine.process(groups=machines.DOCKER_V2)
     content = {"Name": "/llama_1", "Config": {"Env": ["KEY=secret"], "Labels": None}}
@@ -176,7 +176,7 @@ def labels(family="llama", container="server"):
         *(("DOCKER_V2", answer, (SHORT_CONTAINER, False)) for answer in (500, 503, "x" * 70_000)),
     ],
 )
-def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expected):
+def test_the_ecs_agent_names_its_containers(machine, play, form, answer, expected):
     """The ECS agent names its tasks by Docker's ID. An unknown container keeps its own name."""
     machine.urls["ecs_agent_url"] = play({AGENT_PATH: answer}).url
     machine.process(groups=getattr(machines, form))

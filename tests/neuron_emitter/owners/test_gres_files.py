@@ -67,7 +67,7 @@ def test_only_a_sure_order_of_files_is_used(tmp_path, text, units):
     assert units == read_gres_files(root, "n1.example").devices
 
 
-def test_the_file_is_beside_slurm_conf_or_the_only_one(tmp_path, monkeypatch):
+def test_the_file_is_next_to_slurm_conf_or_unique(tmp_path, monkeypatch):
     """gres.conf is next to SLURM_CONF or the only one: of two different files, none is read."""
     root = machine(tmp_path, "Name=gpu File=/dev/neuron1")
     other = root / "opt/slurm/etc/gres.conf"

@@ -123,13 +123,13 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
     [
         (answers(b"", status="`rm`"), "the call failed"),
         (answers(listed(TRAINER), status=None), "ended without a status"),
-        (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
-        (answers(MISNAMED), "as no pod can be called"),
+        (answers(listed(TRAINER), frames=framed_twice), "does not have the form"),
+        (answers(MISNAMED), "an invalid pod name"),
         (answers(bytes(MAX_RESPONSE_BYTES)), "larger than 16 MiB"),
         # Data without a stream.
         (
             lambda channel: channel.recv(1 << 16) and channel.sendall(b"\0\0\1" + bytes(6) + b"x"),
-            "has not the form",
+            "does not have the form",
         ),
         (lambda _channel: None, "closed the connection"),
     ],
@@ -148,14 +148,14 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
     source = PodResources(machine.places, within_s=0.05)
     hanging = kubelet(None)
     hanging.answer = hanging.hang
-    assert failure(source)[0].startswith("no whole answer in time: ")
+    assert failure(source)[0].startswith("no complete answer in time: ")
     hanging.close()
     source = PodResources(machine.places, within_s=60.0)
     reason, remedy = failure(source)
-    assert "nobody is listening" in reason
+    assert "no process is listening" in reason
     assert "Mount the node's folder /var/lib/kubelet/pod-resources" in remedy
     hanging.path.unlink()
-    assert "there is no such socket" in failure(source)[0]
+    assert "the socket does not exist" in failure(source)[0]
     kubelet(answers(listed(TRAINER)))
     assert [TRAINER_ALLOCATION] == source.read_allocations()
 
@@ -268,7 +268,7 @@ def test_another_container_hands_over_the_assignments(machine, kubelet):
     assert "cannot be read" in failure(handed_over())[0]
 
 
-def test_the_container_ends_when_it_is_asked_to():
+def test_the_container_ends_on_a_signal():
     """The container ends on a signal, also as the first process of its namespace."""
     script = (
         "import os, signal; from neuron_emitter.owners import __main__ as it; "
@@ -358,7 +358,7 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
         ),
     ],
 )
-def test_the_checkpoint_tells_of_pods_that_are_here(machine, entries, claimed, expected):
+def test_the_checkpoint_has_the_present_pods(machine, entries, claimed, expected):
     """The checkpoint has present pods' assignments: devices by the plugin's files, cores by ID."""
     machine.file(f"{TRAINER_LOGS}/main/0.log", "")
     assert expected == checkpoint(machine, *entries, claimed=claimed).read_allocations()
@@ -367,10 +367,10 @@ def test_the_checkpoint_tells_of_pods_that_are_here(machine, entries, claimed, e
 def test_a_checkpoint_that_cannot_be_read_is_a_reason_and_a_remedy(machine):
     """An unreadable checkpoint, or no folder of pods, has a reason and a remedy."""
     source = KubeletCheckpoint(machine.places)
-    assert "there is no " in failure(source)[0]
+    assert "does not exist" in failure(source)[0]
     for content in ("", "{}", '{"Data": 7}', '{"Data": {"PodDeviceEntries": [{}]}}'):
         machine.file(PLUGINS_FILE, content)
-        assert "not the form" in failure(source)[0]
+        assert "not have the form" in failure(source)[0]
     checkpoint(machine, entry(CORE, ["0"]))
     reason, remedy = failure(source)
     assert "no pod has a folder" in reason

@@ -99,7 +99,7 @@ def test_the_innermost_group_counts(path, expected):
         "/" + "../" * 5000,
     ],
 )  # fmt: skip
-def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
+def test_a_path_that_resembles_a_known_form_has_no_membership(path):
     """A path that only resembles a known form, such as an ID of another length, says nothing."""
     assert NO_MEMBERSHIP == membership([("", path)])
 
@@ -151,9 +151,7 @@ def test_a_user_cannot_pass_for_another_by_naming_groups(below):
         ([f"{FREEZER}/slurm/uid_7/job_1/x"], {"job": "4711"}, True),
     ],
 )  # fmt: skip
-def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
-    machine, files, owner, missing
-):
+def test_a_pod_or_job_is_missing_only_if_others_are_listed(machine, files, owner, missing):
     """
     A pod or job is missing only if others are listed and it is not.
 

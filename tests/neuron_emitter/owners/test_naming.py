@@ -130,7 +130,7 @@ UNUSED_ID = 3_999_999_999
         (True, 0, "root"), (True, None, "?"),
     ],
 )  # fmt: skip
-def test_a_container_knows_other_users(monkeypatch, is_contained, user_id, expected):
+def test_a_container_has_other_users(monkeypatch, is_contained, user_id, expected):
     """A user ID in a container has no name, except 0. On the machine, its users are read."""
     monkeypatch.setattr(naming, "is_container", lambda _root: is_contained)
     assert expected == user_name(user_id, Places())

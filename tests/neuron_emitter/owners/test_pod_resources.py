@@ -50,8 +50,8 @@ def test_an_answer_of_many_frames_is_read(machine, mode):
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
-        ("RESOURCE_EXHAUSTED", "refuses to answer so many questions"),
-        ("UNIMPLEMENTED", "no pod resources of version 1"),
+        ("RESOURCE_EXHAUSTED", "rejected the call: too many calls"),
+        ("UNIMPLEMENTED", "does not serve pod resources of version 1"),
         ("UNAVAILABLE", "the call failed"),
         ("compressed", "the answer is compressed"),
     ],
@@ -67,6 +67,6 @@ def test_a_server_that_does_not_answer_is_left_in_time(machine):
     """The call ends at the emitter's deadline if the server does not answer."""
     with (
         serving(machine, "silent"),
-        pytest.raises(UnknownAssignmentsError, match="no whole answer in time"),
+        pytest.raises(UnknownAssignmentsError, match="no complete answer in time"),
     ):
         PodResources(machine.places, within_s=0.05).read_allocations()

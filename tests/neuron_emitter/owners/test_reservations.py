@@ -151,7 +151,7 @@ def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
     assert "ml/" + "a?" * 62 + "a" == allocation.name
     assert "t" * 63 == allocation.team
     (message,) = caplog.messages
-    assert message.startswith("Dropped 3 of the ids from the socket: ")
+    assert message.startswith("Dropped 3 IDs from the socket: ")
 
 
 def test_a_source_that_hangs_delays_no_line(caplog):

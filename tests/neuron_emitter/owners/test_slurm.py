@@ -345,7 +345,7 @@ def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, 
     for second in (1, ASKED_EVERY_S - 1):
         known, reason = minutes.read_at(second)
         assert ["1"] == list(known)
-        assert "not asked yet" in reason
+        assert "has not run since" in reason
     assert {"1", "2"} == set(minutes.read_at(ASKED_EVERY_S)[0])
     for second in (1.05, 2.04, 2.05):
         minutes.read_at(second * ASKED_EVERY_S)
@@ -419,7 +419,7 @@ def test_what_is_known_of_a_job_does_not_depend_on_the_others(
         (record(("a", ""), job="7", state="COMPLETING"), "none", "", "9", (False, "")),
     ],
 )
-def test_a_job_has_ended_only_if_slurmctld_says_so(
+def test_a_job_has_ended_only_if_slurmctld_reports_it(
     node, slurmctld, *, answer, private, other_user, pids, expected
 ):
     """

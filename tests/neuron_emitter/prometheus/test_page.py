@@ -197,7 +197,7 @@ def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
     }
 
 
-def test_each_core_has_its_state_its_idle_time_and_who_held_it():
+def test_each_core_has_its_state_idle_time_and_holder():
     """A core has state and idle time as in the minute line, and a holder if it is held."""
     played = PlayedPage()
     record = whole_minutes(played, HALF_IDLE, 2)
@@ -217,7 +217,7 @@ def test_each_core_has_its_state_its_idle_time_and_who_held_it():
     assert {"blue"} == {dict(labels).get("cluster", "blue") for _, labels in series}
 
 
-def test_the_page_has_a_bound_and_says_what_it_leaves_out():
+def test_the_page_is_bounded_and_counts_omitted_runtimes():
     """The page has a maximum number of runtimes, and counts those that it leaves out."""
     crowd = [
         runtime(counters([1.0]), pid=9 + n, tag=f"t{n}") for n in range(MAX_RUNTIMES_SCRAPED + 88)

@@ -106,7 +106,7 @@ def test_a_connection_that_is_answered_is_kept(serve):
         assert {200} == {answer.result()[0] for answer in answers}
 
 
-def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
+def test_a_page_that_fails_is_logged_and_serving_continues(serve, caplog):
     """A page that fails is logged once a minute. Its client gets no answer; serving continues."""
     page = BlockingPage()
     port = serve(page)

@@ -75,7 +75,7 @@ def heard(*chunks):
 
 @given(st.lists(st.binary(max_size=3000), max_size=4), st.integers(1, 700))
 @example([b"\x1b]0;title", b"\x1b[31mred\x9b1m\xc2\x9b2Jx\x1b", b"\x07\xe2\x80\xae"], 600)
-def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
+def test_error_text_is_bounded_and_printable(chunks, max_chars):
     """Error text is printable and bounded, without escapes, line ends or bidirectional marks."""
     words = heard(*chunks)
     for text in (words.text(max_chars), words.last_line(max_chars)):

@@ -113,7 +113,7 @@ def test_the_bound_is_16_mib():
 
 
 @pytest.mark.parametrize("chunk_bytes", [100, 65_536, 1 << 30])
-def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
+def test_an_oversized_line_is_one_drop(chunk_bytes):
     """An oversized line is one drop with all that is on the line, for any size of reads."""
     text = padded(4096, 1) + b"\n" + padded(4097, 2) + b"\n" + padded(20_000, 3) + b"\n" + line(4)
     chunks = [text[at : at + chunk_bytes] for at in range(0, len(text), chunk_bytes)]

@@ -156,7 +156,7 @@ def test_unknown_members_are_ignored():
         ),
     ],
 )
-def test_what_is_no_report_is_refused_without_its_payload(words, lines):
+def test_a_text_that_is_not_a_report_is_refused_without_its_payload(words, lines):
     """
     A text that is not a report is refused, without its payload in the error.
 

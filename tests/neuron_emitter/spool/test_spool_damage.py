@@ -76,7 +76,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
+def test_a_removed_file_is_created_again(tmp_path, clock, whole):
     """A removed file or directory is created again: an unlinked file would end with the process."""
     directory = tmp_path / "spool"
     with Spool(directory, clock=clock) as spool:
@@ -95,7 +95,7 @@ def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
         assert b"state" == spool.state
 
 
-def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
+def test_a_file_that_is_not_a_database_is_set_aside(tmp_path, clock, caplog):
     """A file that is not a database is set aside whole under a dated name, with an event."""
     junk = b"not a database at all" * 100
     (tmp_path / FILE_NAME).write_bytes(junk)

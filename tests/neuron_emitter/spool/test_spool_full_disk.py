@@ -76,7 +76,7 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
 STORED_STATE = b"state"
 
 
-def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
+def test_records_of_a_directory_that_becomes_reachable_come_first(tmp_path, clock):
     """
     Records of a directory that becomes reachable join with their counters and come first.
 
