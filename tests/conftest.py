@@ -137,8 +137,6 @@ def shared_folder(
 
     It takes the folder's name and a function that fills it. If filling fails, each worker tries and
     reports the failure.
-
-    A failure is everybody's: each worker tries, and says why not.
     """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -187,9 +185,7 @@ def browser_problem(program: str | None) -> str:
 
 @pytest.fixture(scope="module")
 def chromium():
-    """
-    Yield the machine's browser without a window, until the module ends: it runs an event loop.
-    """
+    """Yield the machine's browser without a window, until the module ends (event loop)."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if problem := browser_problem(program):
         missing = pytest.fail if "CI" in os.environ else pytest.skip

@@ -12,7 +12,7 @@ from tests.neuron_emitter.instance_services import PlayedService
 @pytest.fixture(autouse=True)
 def _no_metadata_service(monkeypatch):
     """
-    Ask neither the metadata service, nor the kernel, nor the owners of processes.
+    Turn off the metadata service, kernel messages and the naming of owners.
 
     The tests may run on a real instance.
     """

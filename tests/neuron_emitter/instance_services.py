@@ -28,7 +28,7 @@ TAGS_PATH = "/latest/meta-data/tags/instance"
 
 
 class PlayedService:
-    """A server whose routes a test may change while it runs."""
+    """A server with routes that a test may change while the server runs."""
 
     def __init__(self, routes: dict[str, Any]) -> None:
         self.routes = routes
@@ -56,7 +56,7 @@ class PlayedService:
         self._thread.start()
 
     def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        """Answer with the route of the request."""
+        """Send the answer in the route of the request."""
         reply(request, self.routes.get(request.path, 404))
 
     def paths(self, method: str = "GET") -> list[str]:

@@ -65,7 +65,7 @@ class Timetable:
 
 
 class FakeOutlet:
-    """An outlet that notes when records were sent, for which instance, and how it ended."""
+    """An outlet that notes the time and instance of each send, and how the emitter ended."""
 
     def __init__(self, clock=None):
         self.clock = clock
@@ -91,7 +91,7 @@ class FakeOutlet:
 
 
 def chunk(*documents):
-    """Return reports as they come out of a pipe."""
+    """Return reports as lines of a pipe."""
     return b"".join(written(document) + b"\n" for document in documents)
 
 

@@ -296,7 +296,7 @@ def logs(reports, home, *more, **variables):
     ids=["no region", "no credentials"],
 )
 def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
-    """Without credentials or region, each run ends with exit code 4 and says where records are."""
+    """Without credentials or region, each run ends with exit code 4 and the spool's folder."""
     for count in (1, 2):
         message = sentence(logs(reports, tmp_path, *more), 4)
         kept = f"{counted(count, 'record')} could not be delivered (kept in {tmp_path / 'spool'}"

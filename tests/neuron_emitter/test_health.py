@@ -1,4 +1,4 @@
-"""Health members: the account of every record, the emitter's own cost, and its pulse."""
+"""Health members: the emitter's counts of records, its own cost and its pulse."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropp
 
 def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     """
-    Records of an earlier boot that this boot drops are counted apart.
+    Records of an earlier boot that this boot drops have their own count.
 
-    They are in no sum of this boot, and no other line reports them. Records that still wait are in
-    SpoolBytes.
+    The sums of this boot do not include them, and no other line reports them. Records that still
+    wait are in SpoolBytes.
     """
     with Spool(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")] * 3)

@@ -55,7 +55,7 @@ def test_an_event_is_one_line_with_its_values(journal, capfd, monkeypatch):
     """
     Each event is one line with its values. Debug events need --verbose.
 
-    Libraries log from warnings on. A terminal, a file or another journal gets no priorities.
+    Libraries log warnings and errors. A terminal, a file or another journal gets no priorities.
     """
     monkeypatch.setenv("JOURNAL_STREAM", journal)
     assert LOGGED_EVENTS == logged(capfd, verbose=True)

@@ -96,7 +96,7 @@ def test_the_first_line_on_standard_output_is_announced(caplog):
 
 @pytest.mark.parametrize("asked_after_s", [0.3, None])
 def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
-    """At the end of a stream, the loop waits a second for a stop: Ctrl-C ends all programs."""
+    """At the end of a stream, the loop waits a second for a signal: Ctrl-C ends both programs."""
     waited_s = []
     played = SimpleNamespace(monotonic=lambda: sum(waited_s), sleep=waited_s.append)
     monkeypatch.setattr(signals, "time", played)
@@ -137,7 +137,7 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
 
 
 def test_nothing_is_recorded_before_the_instance_is_known():
-    """No record is written before the instance is known, to avoid an instance that never was."""
+    """No record is written before the instance is known, so that no wrong instance appears."""
     assert [] == records(until_s=GUESS_AFTER_S - 1)
     minutes = records([(250, chunk(busy()))], 299)
     assert [AN_INSTANCE] == [minute.instance_id for minute in minutes]
@@ -147,7 +147,7 @@ def test_nothing_is_recorded_before_the_instance_is_known():
 
 
 def test_an_instance_is_guessed_after_five_minutes():
-    """After five minutes without an instance ID, records have a guessed, marked name."""
+    """After five minutes without an instance ID, records have a guessed ID, marked as guessed."""
     assert 300.0 == GUESS_AFTER_S
     minutes = records(until_s=600)
     assert minutes[0].minute_ms == LOOP_START_MS + 5 * MINUTE_MS
@@ -158,7 +158,7 @@ def test_an_instance_is_guessed_after_five_minutes():
 
 
 def test_reports_that_name_no_instance_are_recorded_under_a_guess():
-    """If reports have no instance ID, records are written at once under a guessed name."""
+    """If reports have no instance ID, records are written at once under a guessed ID."""
     nameless = busy(instance_info=instance(instance_id=""))
     minutes = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
     assert [True, False] == [minute.identity_guessed for minute in minutes]
@@ -167,7 +167,7 @@ def test_reports_that_name_no_instance_are_recorded_under_a_guess():
 
 
 def test_state_goes_from_boot_to_boot(tmp_path):
-    """Idle minutes, ECC values and the instance's name are kept over restarts."""
+    """Idle minutes, ECC values and the instance's ID survive restarts."""
 
     def reported(percent, corrected):
         return busy(

@@ -87,7 +87,7 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
 )
 def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
     """
-    The error counts the undelivered records and says where they are and why.
+    The error has the number of undelivered records, their folder and the reason.
 
     The reason for the end of the input comes first.
     """

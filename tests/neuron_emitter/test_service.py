@@ -218,7 +218,7 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
 
 
 def test_an_unread_pipe_has_a_warning(tmp_path):
-    """If standard input has data that it does not read, the emitter warns and uses a monitor."""
+    """The emitter warns if standard input has data but it reads neuron-monitor instead."""
     monitor = tmp_path / "quiet-monitor"
     monitor.write_text("#!/bin/sh\nexec sleep 60\n")
     monitor.chmod(0o755)

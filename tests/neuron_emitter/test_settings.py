@@ -188,7 +188,7 @@ def test_a_tag_filter_that_is_not_an_expression_is_refused(text, is_one):
 
 @pytest.mark.parametrize("name", ["", "  ", "caf\u00e9", "a\nb", "a\x7f", "i" * 256])
 def test_a_name_that_no_record_may_have_is_refused(name):
-    """A name that CloudWatch refuses as a dimension, and the stack in a line, is an error."""
+    """A name is refused if CloudWatch or the stack would refuse it in a line."""
     with pytest.raises(SettingsError, match="Invalid instance ID"):
         RunSettings(instance_id=name)
     with pytest.raises(SettingsError, match=r"cluster name.*\. Use --cluster"):

@@ -99,7 +99,7 @@ def test_the_supervisors_variables_are_removed(listening):
 
 @given(st.floats(0.01, 100), st.lists(st.floats(0, 30), max_size=30))
 def test_no_heartbeat_is_late(period_s, waits_s):
-    """Heartbeats are at most a quarter of the period and one turn apart."""
+    """Heartbeats are at most a quarter of the period and one turn of the loop apart."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
         server.bind("")  # the kernel chooses an abstract name

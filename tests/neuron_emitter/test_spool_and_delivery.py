@@ -330,7 +330,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
             assert by_service["too_new"] <= dropped.get("too_new", 0)
 
     @invariant()
-    def the_service_has_nothing_to_complain_of(self):
+    def no_call_breaks_a_rule(self):
         """No call breaks a rule, and no answered record is sent again."""
         assert [] == self.service.violations
 
@@ -339,7 +339,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         try:
             self.recover()
             self.produced_is_delivered_and_spooled_and_dropped()
-            self.the_service_has_nothing_to_complain_of()
+            self.no_call_breaks_a_rule()
         finally:
             self.spool.close()
             shutil.rmtree(self.folder)

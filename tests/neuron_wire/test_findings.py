@@ -41,7 +41,7 @@ def violations_of(tmp_path, events):
 
 
 def test_close_still_makes_the_golden_events(golden):
-    """The story of a small fleet makes the golden events: every kind, change and reason."""
+    """Close makes the golden events from the story of a small fleet: each kind, change, reason."""
     lines = [json.dumps(event, separators=(",", ":")) for event in story()]
     golden(EVENTS_FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
     events = [json.loads(line) for line in lines]

@@ -48,7 +48,7 @@ def test_a_text_that_is_not_a_list_of_cores_is_refused(text):
     ids=repr,
 )
 def test_a_foreign_name_is_shortened_and_printable(tag, written):
-    """A tag or command of any length and any characters is written so that the line can be sent."""
+    """A tag or command is shortened and made printable, so that the line can be sent."""
     record = dataclasses.replace(TWO_CORES, holders=(Holder("0", tag, 1, tag, command=tag),))
     line = encode({"Timestamp": WIRE_MINUTE_MS, **record.members()})
     assert line.encode()

@@ -1,4 +1,4 @@
-"""Rows of an instance-hour: exact sums, and what is written can be read back."""
+"""Rows of an instance-hour have exact sums and can be read back."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_ec2_takes_precedence_over_the_instances_report(ec2, changes, avoidable)
     """
     EC2's answer takes precedence over the instance's report: spot is avoidable.
 
-    A reservation is committed unless `--paid` says otherwise.
+    A reservation is committed unless `--paid` is avoidable.
     """
     rules = LedgerRules(Prices({"trn2.48xlarge": 40}))
     state = changes.pop("core_state", "aa")
@@ -282,9 +282,9 @@ def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(else
 
 def test_hidden_or_unknown_cores_are_not_avoidable():
     """
-    A reservation is avoidable after 15 quiet minutes, unless the instance executes.
+    A reserved core is avoidable after 15 quiet minutes, unless the instance executes.
 
-    An unknown or hidden core makes the instance unavoidable.
+    If a core is unknown or its owner is omitted, no core of the instance is avoidable.
     """
     pod = ("", "ml/a", "0-1", None)
     assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NO_EXECUTIONS))["ml/a"].avoidable

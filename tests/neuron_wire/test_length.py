@@ -169,7 +169,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
         record = dataclasses.replace(record, **bare)
         written = [written_record.line for written_record in lines(tier).minute_records(record)]
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))
-        # metrics beyond the eight are not in the promise
+        # the promise covers eight metrics
         further = max(0, metadata - METADATA_BYTES)
         assert len(written[0].encode()) - further <= promised, (letters, idle_for)
     member_names = {name for line in read(written) for name in line}

@@ -1,4 +1,4 @@
-"""A record becomes one line that CloudWatch extracts. Reading returns the record or refuses."""
+"""A record is written as a line that CloudWatch extracts, and is read back or refused."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
 
 @given(st.dictionaries(st.text(max_size=5), FINITE, max_size=6))
 def test_scalars_stand_before_arrays(members):
-    """`_aws` comes first, then scalars, then arrays: Logs Insights finds only 200 fields."""
+    """`_aws` is first, then scalars, then arrays: Logs Insights finds only the first 200 fields."""
     written = json.loads(encode({**members, "_aws": {"Timestamp": 1}}))
     assert "_aws" == next(iter(written))
     places = [isinstance(value, (list, dict)) for name, value in written.items() if name != "_aws"]
@@ -107,7 +107,7 @@ DEEP = "[" * 100_000
 UNREAD_MEMBERS = {
     "NeuronCores",
     "Kind",
-}  # letters decide the former, any text is valid as the latter
+}  # CoreState decides NeuronCores, and Kind may be any text
 
 
 def reason(line):

@@ -92,7 +92,7 @@ def test_the_team_of_an_owner_is_what_any_source_knows(sources):
 
 @pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])
 def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
-    """An array Owners of 1,800 bytes is written; one more byte omits an owner."""
+    """The array Owners has at most 1,800 bytes: with one byte more, an owner is omitted."""
     holdings = [(f"{place}{'x' * 90}", {place}, "t", {place + 20}, 7) for place in range(11)]
     room = MAX_OWNERS_BYTES - size(owned(*holdings)[0]) - size([Owner("39", "", 'q"')]) + len("[],")
     name = "z" * (room - len(",,") + more_letters)

@@ -158,7 +158,7 @@ def test_the_basis_names_list_overrides_and_unpriced_types():
 
 
 def test_a_price_that_changes_has_a_new_date():
-    """The price file has a sum next to its date, so that an edit of a price meets both."""
+    """The price file has the sum of its prices next to its date, as a reminder to change both."""
     rows = json.loads(PRICE_FILE.read_text("utf-8"))
     usd_per_hour = [row["usd_per_hour"] for row in rows["prices"]]
     assert rows["sum"] == round(sum(usd_per_hour), 5)

@@ -1,4 +1,4 @@
-"""Strategies of minute records as an emitter writes them, and a minute line written by hand."""
+"""Strategies for minute records as an emitter writes them, and a minute line written by hand."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PARAMETERS = load(STACK_TEMPLATE_FILE.read_text("utf-8"))["Parameters"]
 
 @st.composite
 def nearly(draw: Any, texts: Any, signs: str) -> str:
-    """Generate near misses: a text of *texts* with a sign inserted or replaced, or a gap."""
+    """Generate near misses: a text of *texts* with one character inserted, replaced or removed."""
     text = draw(texts)
     at = draw(st.integers(0, len(text)))
     put = draw(st.sampled_from(["", *signs]))

@@ -25,8 +25,6 @@ class Scripted:
     A destination that gives scripted answers and then takes all records.
 
     A line in *poison* makes a call invalid.
-
-    *poison* lines make a call invalid.
     """
 
     def __init__(self, *answers, poison=(), limits=None):

@@ -77,8 +77,6 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
     An unreadable answer with HTTP 200 is requested again, because it may have rejections.
 
     The service's clock is three hours behind, so it rejects a record of now.
-
-    The service's clock is three hours behind: it takes nothing of what is now.
     """
     service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
     service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
@@ -172,8 +170,6 @@ def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, 
     If the clock is wrong by more than 5 minutes, the service refuses the SDK's signature.
 
     The records stay in the spool, and the log has the clock's error.
-
-    The records stay, and how far the clocks are apart is logged.
     """
     service.clock = service.signing_clock = lambda: time.time() - skew_s
     service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
@@ -260,7 +256,7 @@ def test_quoted_values_are_cut_from_the_words():
 )
 @pytest.mark.parametrize("resource", ["", "x" * 400])
 def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, words, remedy):
-    """The remedy is for the policy that denied the call, and suggests no attached policy."""
+    """The remedy names the policy that denied the call, never a policy that the role has."""
     failure = Failure("PutLogEvents", "AccessDeniedException", 400, f"r/i-0 {resource} {words}")
     outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
     assert "access" == outcome.reason

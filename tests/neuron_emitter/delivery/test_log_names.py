@@ -43,7 +43,7 @@ def test_any_values_make_a_valid_name(template, instance_id, cluster, region):
     ],
 )
 def test_placeholders_are_filled_in(template, expected):
-    """Placeholders are replaced; other text is kept. Without a placeholder, a stream is shared."""
+    """Placeholders are replaced. Without a placeholder, all instances share one stream."""
     assert expected == name_of(template)
 
 

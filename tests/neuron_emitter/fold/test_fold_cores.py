@@ -30,7 +30,7 @@ from tests.neuron_emitter.neuron_reports import (
 @settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.floats(0, 100)] * 4), min_size=1, max_size=5))
 def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
-    """Each runtime lists all visible cores, with 0 for unused ones: the maximum is right."""
+    """A core's utilization is the maximum over runtimes, which list 0 for cores they do not use."""
     entries = [runtime(counters(percent), pid=pid) for pid, percent in enumerate(percents, start=1)]
     expected = [round(max(shares), 2) for shares in zip(*percents, strict=True)]
     assert expected == list(minute_of(report(*entries)).utilization_percent)
@@ -50,7 +50,7 @@ def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
     ("period", "expected"), [(None, None), (0.070_980_417, None), (0.499, None), (0.5, 90.0)]
 )
 def test_a_sample_under_half_a_second_gives_no_utilization(period, expected):
-    """A sample shorter than 0.5 s gives no utilization, because neuron-monitor's first is noise."""
+    """A sample under 0.5 s gives no utilization: the first sample of neuron-monitor is noise."""
     record = minute_of(two_cores(runtime(counters([90, 90], period))))
     assert (expected, expected) == record.utilization_percent
 

@@ -1,5 +1,5 @@
 """
-Executions and errors are added. Percentiles are weighted or maxima, because they do not merge.
+Executions and errors are added. Percentiles do not merge: p50 is weighted, p99 a maximum.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def test_which_member_counts_where(groups):
     ],
 )
 def test_no_runtime_executes_nothing(first, settings, expected):
-    """Executions are 0 without a runtime if the group is configured or seen, without a filter."""
+    """Without a runtime, executions are 0 if their group is expected and no tag filter is set."""
     fold = new_fold(every_report=True, **settings)
     last = no_runtimes() if first is None or first["neuron_runtime_data"] else first
     for minute, document in enumerate((first or no_runtimes(), last)):
@@ -100,7 +100,7 @@ def test_no_runtime_executes_nothing(first, settings, expected):
 
 @pytest.mark.parametrize("completed", [None, -1])
 def test_executions_without_a_count_of_the_completed_are_not_read(completed):
-    """Executions are unknown without the completed count: failures alone would read as idle."""
+    """Executions are unknown without the completed count: failures alone would look idle."""
     assert minute_of(report_of(executions(completed))).executions is None
 
 
@@ -114,7 +114,7 @@ def test_executions_without_a_count_of_the_completed_are_not_read(completed):
 )
 def test_medians_are_weighted_by_completed_executions(groups):
     """
-    The median is the mean of p50, weighted by completed executions; p99 is the maximum.
+    LatencyP50Mean is the mean of p50, weighted by completed executions. P99 is a maximum.
 
     Failures have no weight. Reports and runtimes are merged alike.
     """

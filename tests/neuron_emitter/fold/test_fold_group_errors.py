@@ -73,7 +73,7 @@ def test_events_of_one_error_are_at_most_two_an_hour(minutes):
 
 def reported(*moments):
     """
-    Return the names of events for reports in minutes of their own.
+    Return the names of events if each report is in a minute of its own.
 
     Each moment is a pair of seconds and error text.
     """

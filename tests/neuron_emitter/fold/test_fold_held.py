@@ -39,7 +39,7 @@ def test_listing_a_core_is_not_holding_it():
     ("tensors", None, "uuuu"), ("tensors", 0, "uuuu"), ("tensors", -1, "uuuu"),
 ])  # fmt: skip
 def test_any_bytes_on_a_core_hold_it(use, size, states):
-    """Any bytes on a core hold it, as 13,376 bytes of runtime memory without a model on inf2."""
+    """Any bytes on a core hold it, such as 13,376 bytes without a loaded model on inf2."""
     group = memory()
     table_of(group)["1"][use] = size
     assert states == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state
@@ -52,7 +52,7 @@ def test_the_core_index_of_a_model_counts_within_its_device(place, expected):
     """
     A model's core index counts within its device.
 
-    In a captured report of 32 runtimes, it would fit the memory table for only 2 as a global index.
+    A captured report of 32 runtimes shows this: a global index would fit the memory of only 2.
     """
     entry = runtime(counters([0] * 32), memory(models=[place], cores=32))
     record = minute_of(report(entry, neuron_hardware_info=hardware(16, 2)))
@@ -97,7 +97,7 @@ OTHER_SILENT = runtime(counters([], error="x"), pid=2)
         # A runtime that appears after the last reading holds what it lists.
         ("uaua", [[IDLE_1], [UNTOLD, OTHER_LISTS_3]]),
         ("uauu", [[IDLE_1], [UNTOLD, OTHER_LISTS_3], [IDLE_1]]),
-        # A runtime that ended holds nothing. Neither does an empty list, once confirmed.
+        # A runtime that ended holds nothing, and after a confirmed empty list no core is held.
         ("uauu", [[IDLE_0, OTHER_1], [OTHER_1]]),
         ("uuuu", [[IDLE_0], [], []]),
         ("uuuu", [[LISTS_1], [], []]),
@@ -121,7 +121,7 @@ def test_the_last_report_that_had_the_group_decides(states, reports):
 
 
 def test_a_memory_table_with_an_unreadable_key_does_not_count():
-    """After an unreadable key in the memory table, the runtime holds every core that it lists."""
+    """If a key in its memory table is unreadable, a runtime holds every core that it lists."""
     group = memory()
     table_of(group)["nc1"] = {"tensors": 1}
     assert "aaaa" == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state

@@ -1,4 +1,4 @@
-"""Idle minutes: consecutive whole minutes in which a core was not busy, by clock minute."""
+"""Idle minutes: consecutive whole minutes in which a core was not busy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identify the instance and its cores."""
+"""The instance and its cores: identity, number of cores, labels and facts."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_report_wins(is_late):
 
 
 def test_facts_of_another_instance_forget_the_state_of_the_one_before():
-    """Facts of another instance reset idle minutes, cores and ECC values, as after a disk copy."""
+    """Facts of another instance, as after a copy of the disk, reset idle minutes, cores and ECC."""
     fold = new_fold()
     low, high = (
         {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value})} for value in (5, 9)

@@ -1,4 +1,4 @@
-"""Laws that hold for the minute of any reports."""
+"""Laws for the minute of any reports."""
 
 from __future__ import annotations
 

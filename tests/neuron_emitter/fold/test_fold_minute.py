@@ -85,7 +85,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
     """
     A minute does not open twice, unless the clock was over two hours ahead.
 
-    CloudWatch takes no later timestamps, so the emitter does not wait for that minute.
+    CloudWatch rejects timestamps that far ahead, so the emitter does not wait for that minute.
     """
     clock = MinuteClock()
     clock.open_minute(REPORTS_START_S)
@@ -139,8 +139,8 @@ def test_without_runtimes_the_system_groups_are_the_measure(system, pause_s, cov
     """
     Without runtimes, a pause weighs at most two periods of the system groups.
 
-    Without these groups it weighs at most two of 15 s, the longest period that can be set. A
-    suspended host was not watched for an hour.
+    Without these groups it weighs at most two periods of 15 s, the longest that can be set.
+    Otherwise a suspended host would seem watched.
     """
     document = two_cores(system_data=system)
     record = minute_of(document, document, every_s=pause_s, period_s=None)
@@ -199,8 +199,6 @@ def test_an_amount_has_six_digits_of_its_own(scale):
     An amount is rounded once, to six significant digits, so that small values are not 0.
 
     Lines of the minute, the runtime and the report have the same amounts.
-
-    In the lines of the minute, of the runtime and of the report alike.
     """
     rate = 1.23456789e12 * scale
     seconds = 1.23456789 * scale

@@ -103,7 +103,7 @@ def ecc(*devices, error="", **members):
     ("values", "expected"), [((0, 0, 2, 2, 2, 0, 0), (2, 6)), ((3, 3), (0, 6)), ((0, 0), (0, None))]
 )
 def test_both_readings_of_the_counters_are_reported(values, expected):
-    """The rise is right for totals; the sum of the reports, next to it, is right for amounts."""
+    """A minute has both the rise of a counter and the sum of its reports."""
     record = minute_of(*(ecc({}, {"sram_ecc_uncorrected": value}) for value in values))
     reported = record.members()
     assert expected == (reported["EccUncorrectedRise"], reported.get("EccUncorrectedReported"))

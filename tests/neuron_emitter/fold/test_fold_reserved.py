@@ -1,4 +1,4 @@
-"""Reserved cores, their owners, and minutes without executions of an owner."""
+"""Reserved cores, their owners, and quiet minutes, in which an owner executed nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ A = RuntimeOwner("ml/a/main")
 B = RuntimeOwner("ml/b/main")
 GONE_OWNER = RuntimeOwner("ml/a/main", gone=True)
 NODE_CASES = [
-    # states, holders, allocations, reserved, owner after a gone one, unverified
+    # states, holders, allocations, reserved, waiting owner, unverified
     ("uuuu", {}, [POD_ALLOCATION], "0-1", None, 0),
     ("auuu", {0: B}, [POD_ALLOCATION], "1", None, 0),
     # the device plugin gave other cores: only the number counts
@@ -235,8 +235,8 @@ def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
 
 
 @pytest.mark.parametrize("has_reports", [True, False], ids=["not collected", "no line"])
-def test_a_minute_without_executions_restarts_quiet_minutes(has_reports):
-    """A minute without executions of an owner restarts its quiet minutes: 20, a gap and 1 are 1."""
+def test_a_minute_without_read_executions_restarts_quiet_minutes(has_reports):
+    """A minute in which executions were not read restarts quiet minutes: 20, a gap and 1 are 1."""
     fold = started(Assignments("none"))
     for minute in range(29):
         if minute < 20:
@@ -249,7 +249,7 @@ def test_a_minute_without_executions_restarts_quiet_minutes(has_reports):
 
 def test_an_owner_with_only_reservations_counts_as_read():
     """
-    An owner with only reservations counts as read, and an unknown minute changes nothing.
+    An owner with only reservations counts as read. An unknown minute changes no quiet minutes.
 
     Both also hold after a restart.
     """

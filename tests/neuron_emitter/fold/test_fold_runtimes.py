@@ -150,7 +150,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
 
 
 def test_totals_are_true_for_more_runtimes_than_lines():
-    """A minute tells apart at most 512 runtimes, and counts the executions of all."""
+    """A minute distinguishes at most 512 runtimes, and counts the executions of all."""
     fold = new_fold(runtime_lines="all")
     for pid in range(512 + 50):
         document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
@@ -320,12 +320,12 @@ def test_a_runtime_that_is_not_listed_has_ended(missing):
 
 @pytest.mark.parametrize(("minute", "expected"), [(10, FIRST_MINUTE), (11, None), (-11, None)])
 def test_the_last_execution_expires_after_ten_minutes(minute, expected):
-    """The last execution is forgotten after ten minutes without a watching emitter."""
+    """The last execution expires after ten minutes in which no emitter ran."""
     assert [expected] == last(started(executed().encode_state()), minute)
 
 
 def test_another_owner_is_another_process():
-    """A runtime with another owner is another process. A runtime without an owner may not be."""
+    """Another owner means another process. An unknown owner may be the same process."""
     reported = []
     state = None
     for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):

@@ -89,5 +89,5 @@ class FakeWatch:
         self.detector.read_messages(messages)
 
     def take_detection(self):
-        """Return the faults since the last call."""
+        """Return the detection since the last call."""
         return self.detector.take_detection()

@@ -1,4 +1,4 @@
-"""Fault messages in the kernel log, and the reading position over restarts and upgrades."""
+"""Fault messages in the kernel log."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def machine(tmp_path):
 
 def test_records_are_read_with_number_stamp_time_and_text(machine):
     """
-    A record is read with number, time and text. Dictionaries and other flags are ignored.
+    A record is read with number, time and text. Dictionaries and flags are ignored.
 
     The text of a message without a fault is not kept.
     """
@@ -213,7 +213,7 @@ def test_an_unreadable_log_is_logged_once(machine, watched, is_asked_for, level,
 def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
     machine, watched, monkeypatch, caplog
 ):
-    """If reading fails later, earlier faults count, and then the count is missing. It is logged."""
+    """If reading fails later, the failure is logged. Earlier faults count, later faults do not."""
     machine.write(1, REAL)
     watch = watched("kmsg", LogState(Position(KERNEL_BOOT)))
     wait_until(lambda: watch._detector.waiting)
@@ -229,7 +229,7 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
 
 
 def test_a_flood_waits_where_it_is(monkeypatch):
-    """A flood of messages waits in the ring, and is read after faults were taken."""
+    """A flood of faults waits in the ring until the emitter takes the faults it has read."""
     monkeypatch.setattr(watching, "MAX_WAITING_FAULTS", 5)
     reads = threading.Semaphore(0)
 

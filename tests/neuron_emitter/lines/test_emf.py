@@ -85,7 +85,7 @@ def test_a_line_equals_the_librarys_document(record, settings):
     ("settings", "loaded"), [("", "True False True"), ("metrics='none'", "False False False")]
 )
 def test_a_line_loads_no_more_than_it_needs(settings, loaded):
-    """Lines load neither aiohttp (48 MiB of memory) nor, without metrics, the library."""
+    """Lines never load aiohttp (48 MiB), and load the library only for metrics."""
     program = MINUTE_LINE + (
         f"import sys; lines = LineWriter(MinuteSettings({settings}))\n"
         "line = lines.minute_records(record)[0].line\n"

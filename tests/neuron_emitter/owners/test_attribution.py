@@ -1,4 +1,4 @@
-"""Owners in lines of `run` and `replay`, and the limits of naming them."""
+"""Owners in lines of `run` and `replay`, and the cases in which they have no name."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def saved_holder(folder, saved_proc=None):
 )
 def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch, groups, expected):
     """Replay names owners by saved files, and asks no service about today's processes."""
-    # a call would be a TypeError in the log
+    # a request would log a TypeError
     monkeypatch.setattr("neuron_emitter.owners.places.exchange", None)
     machine.process(4242, groups=groups, ticks=1)
     assert expected == saved_holder(tmp_path, machine.proc)
@@ -112,7 +112,7 @@ def test_a_replay_without_processes_names_none(tmp_path, caplog):
     assert f"no processes in {tmp_path}" in caplog.text
 
 
-# --- limits of naming owners ---
+# --- cases without names ---
 
 
 @pytest.mark.parametrize(

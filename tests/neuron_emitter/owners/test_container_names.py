@@ -26,7 +26,7 @@ DOCKER_FILE = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"
 
 
 def test_docker_names_a_container(machine):
-    """A Docker container has the name in its file, without reading its environment."""
+    """A Docker container has the name in its file. The environment in the file is not decoded."""
     machine.process(groups=machines.DOCKER_V2)
     content = {"Name": "/llama_1", "Config": {"Env": ["KEY=secret"], "Labels": None}}
     machine.file(DOCKER_FILE, content)

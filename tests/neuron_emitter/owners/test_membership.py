@@ -100,7 +100,7 @@ def test_the_innermost_group_counts(path, expected):
     ],
 )  # fmt: skip
 def test_a_path_that_resembles_a_known_form_has_no_membership(path):
-    """A path that only resembles a known form, such as an ID of another length, says nothing."""
+    """A path that resembles a known form, such as an ID of another length, has no membership."""
     assert NO_MEMBERSHIP == membership([("", path)])
 
 
@@ -153,7 +153,7 @@ def test_a_user_cannot_pass_for_another_by_naming_groups(below):
 )  # fmt: skip
 def test_a_pod_or_job_is_missing_only_if_others_are_listed(machine, files, owner, missing):
     """
-    A pod or job is missing only if others are listed and it is not.
+    A pod or job is missing only if other pods or jobs are listed.
 
     A group by SLUID does not show a job's number.
     """

@@ -58,7 +58,7 @@ def reservations(clock, *sources, is_here=True):
 
 def test_the_first_source_that_answers_counts(clock):
     """
-    The first source that answers counts, even with an empty list; later ones are not asked.
+    The first source that answers counts, even with an empty list. Later sources are not read.
 
     Without a scheduler, the status is none.
     """

@@ -333,9 +333,9 @@ class Minutes:
 
 def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, slurmctld):
     """
-    slurmctld is asked once with devices for a new job, within a minute.
+    The emitter asks slurmctld for a new job's devices once, within a minute.
 
-    Later it is asked without devices, at most every ten minutes.
+    Later it asks for the job's state only, at most every ten minutes.
     """
     minutes = Minutes(node)
     start(node, "1")

@@ -107,7 +107,7 @@ reap_orphans()
 
 
 def test_orphans_are_reaped_and_own_children_keep_their_exit_code():
-    """Orphans are reaped, and the exit code of an own child stays for the code that started it."""
+    """Orphans are reaped, but not own children, whose exit code belongs to their starter."""
     ended = subprocess.run(
         [sys.executable, "-c", INHERITS], capture_output=True, text=True, check=True, timeout=300
     )

@@ -1,4 +1,4 @@
-"""Framing: normally a line is a report. Damaged input costs only itself."""
+"""Framing: a report is usually one line. Damaged input costs only itself."""
 
 from __future__ import annotations
 

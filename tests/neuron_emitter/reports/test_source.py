@@ -99,7 +99,7 @@ def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path)
 
 
 def test_a_read_error_is_a_source_error(pipe, monkeypatch):
-    """A read error, as of a failing disk, is a SourceError with the system's words."""
+    """A read error, such as of a failing disk, is a SourceError with the system's words."""
     source = DescriptorSource(pipe[0], "a pipe", owned=False)
     os.write(pipe[1], b"x")
     broken = Mock(side_effect=OSError(errno.EIO, "Input/output error"))

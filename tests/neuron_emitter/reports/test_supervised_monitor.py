@@ -95,7 +95,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
 
 @pytest.mark.parametrize("how", ["close", "silence"])
 def test_what_the_child_started_is_stopped_too(how, script, clock):
-    """Processes that the child started are stopped too, as of a wrapper script."""
+    """Processes that the child started, such as by a wrapper script, are stopped too."""
     path = script("""
         if os.fork() == 0:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -112,9 +112,9 @@ STARTS = st.builds(
 @example([replace(FIRST_START, version=OLD, kill_at=6, is_disk_full=True)])
 def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
     """
-    If versions take turns, with kills at any rename, the newer finds each record once.
+    Two versions of the emitter that take turns, and are killed at any rename, lose no record.
 
-    Records are undelivered records of all boots. The newer version also has the newest state.
+    The newer version finds each undelivered record of each boot once, and the newest state.
     """
     folder = tmp_path_factory.mktemp("starts")
     directory = folder / "spool"

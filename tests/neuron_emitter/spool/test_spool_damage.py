@@ -1,4 +1,4 @@
-"""A damaged spool file is set aside, counted and replaced."""
+"""A damaged spool file is set aside and replaced, and its records are counted as dropped."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_removed_file_is_created_again(tmp_path, clock, whole):
-    """A removed file or directory is created again: an unlinked file would end with the process."""
+    """A removed file or directory is created again, so that records survive the process."""
     directory = tmp_path / "spool"
     with Spool(directory, clock=clock) as spool:
         spool.append(lines("a", "b"), b"state")
@@ -138,7 +138,7 @@ def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
 )
 def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     """
-    With any damage to the file or its log, the spool opens and keeps new records.
+    The spool opens and keeps new records after any damage to the file or its log.
 
     Its counters agree.
     """

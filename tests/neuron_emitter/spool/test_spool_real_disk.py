@@ -83,9 +83,6 @@ def test_a_real_file_system_fills_and_turns_read_only(tmp_path, repository):
 
     After kill -9 on the full disk, the spool has the state of the last delivered record. On a
     read-only disk, it has the readable state.
-
-    After kill -9 on the full disk the next start has the state of the last record that was
-    delivered, after a start on the read-only one what can be read.
     """
     private = ["unshare", "--mount", "--map-root-user"]
     if subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
