@@ -52,7 +52,7 @@ def neuron_emf(
     )
 
 
-def complaints(output: str) -> list[str]:
+def error_lines(output: str) -> list[str]:
     """Return the lines of standard error except the announcement of the first line."""
     return [line for line in output.splitlines() if "The first line is due" not in line]
 

@@ -297,14 +297,14 @@ def identity_of(fold: Fold) -> LineIdentity:
 
 def events_of(*minutes: Sequence[Document]) -> list[Event]:
     """Return the events of *minutes*, each a list of reports 5 s apart."""
-    found: list[Event] = []
-    fold = new_fold(on_event=found.append)
+    events: list[Event] = []
+    fold = new_fold(on_event=events.append)
     for number, documents in enumerate(minutes):
         fold.clock.open_minute(REPORTS_START_S + 60 * number)
         for place, document in enumerate(documents):
             add(fold, document, REPORTS_START_S + 60 * number + 5 * place)
         closed(fold)
-    return found
+    return events
 
 
 def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> MinuteRecord:

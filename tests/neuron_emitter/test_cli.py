@@ -22,7 +22,7 @@ from neuron_words.quantity_words import counted
 from proof.emitter_process import environment
 from tests.neuron_emitter.emitter_command import (
     EMITTER_COMMAND,
-    complaints,
+    error_lines,
     logging_restored,
     neuron_emf,
     sentence,
@@ -76,7 +76,7 @@ def test_an_input_without_reports_ends_with_one_sentence(command, name, here, tm
 
     The sentence has the expected and found values and a remedy.
     """
-    content, found = MALFORMED[name]
+    content, reported = MALFORMED[name]
     path = tmp_path / "reports.jsonl"
     path.write_bytes(content)
     arguments = {
@@ -86,7 +86,7 @@ def test_an_input_without_reports_ends_with_one_sentence(command, name, here, tm
     }
     message = sentence(here(*arguments[command], stdin=path), 3)
     place = "standard input" if command == "run --input -" else str(path)
-    expected = [place, "has no neuron-monitor reports", found, "Use the output"]
+    expected = [place, "has no neuron-monitor reports", reported, "Use the output"]
     assert [] == [words for words in expected if words not in message]
     assert "hello" not in message
     assert len(message) < 400
@@ -171,7 +171,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
         variables={"NEURON_EMF_CLUSTER": "blue"},
     )
     assert 3 == ended.returncode
-    (message,) = complaints(ended.stderr)
+    (message,) = error_lines(ended.stderr)
     assert message.startswith("neuron-emf: The program writing to standard input has exited. ")
     # A minute can end between two reports.
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
@@ -226,7 +226,7 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     process.stdin.write(GOOD_REPORT)
     _, output = process.communicate(timeout=300)
     assert 4 == process.returncode
-    (line,) = complaints(output.decode())
+    (line,) = error_lines(output.decode())
     assert "The program reading standard output has exited" in line
 
 
@@ -288,19 +288,19 @@ def logs(reports, home, *more, **variables):
 
 
 @pytest.mark.parametrize(
-    ("more", "found", "to_do"),
+    ("more", "reported", "to_do"),
     [
         ((), "No AWS Region is set", "Use --region or AWS_REGION"),
         (("--region", CLI_REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
     ],
     ids=["no region", "no credentials"],
 )
-def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
+def test_without_credentials_or_region_records_are_kept(more, reported, to_do, reports, tmp_path):
     """Without credentials or region, each run ends with exit code 4 and the spool's folder."""
     for count in (1, 2):
         message = sentence(logs(reports, tmp_path, *more), 4)
         kept = f"{counted(count, 'record')} could not be delivered (kept in {tmp_path / 'spool'}"
-        assert [] == [words for words in (kept, found, to_do) if words not in message]
+        assert [] == [words for words in (kept, reported, to_do) if words not in message]
 
 
 @pytest.mark.parametrize(

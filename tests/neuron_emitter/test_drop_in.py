@@ -74,7 +74,7 @@ def test_the_first_refusal_names_the_new_permissions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "found"),
+    ("arguments", "reported"),
     [
         ((), "required: -r/--region"),
         ((*REGION_WORDS, "-d", "instance_id", "elsewhere"), "invalid choice: 'elsewhere'"),
@@ -82,9 +82,9 @@ def test_the_first_refusal_names_the_new_permissions(tmp_path):
         ((*REGION_WORDS, "--cluster", "blue"), "unrecognized arguments: --cluster"),
     ],
 )
-def test_wrong_use_is_exit_code_2(arguments, found, tmp_path):
+def test_wrong_use_is_exit_code_2(arguments, reported, tmp_path):
     """--common-dims takes only its four names; wrong use ends with exit code 2."""
     ended = piped(tmp_path, *arguments)
     assert 2 == ended.returncode
     assert b"" == ended.stdout
-    assert found in ended.stderr.decode()
+    assert reported in ended.stderr.decode()

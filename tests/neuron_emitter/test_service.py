@@ -21,7 +21,7 @@ from neuron_emitter.settings import RunSettings
 from neuron_wire import parse
 from proof.emitter_process import environment
 from proof.factories.records import AN_INSTANCE
-from tests.neuron_emitter.emitter_command import EMITTER_COMMAND, complaints
+from tests.neuron_emitter.emitter_command import EMITTER_COMMAND, error_lines
 from tests.neuron_emitter.fake_monitor import alive, write_script
 from tests.neuron_emitter.loop_rig import busy, chunk, settings_of
 
@@ -113,11 +113,11 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     process.send_signal(number)
     printed, errors = process.communicate(timeout=300)
     assert 0 == process.returncode
-    assert [] == complaints(errors.decode())
-    found: list[Any] = [parse(line) for line in printed.decode().splitlines()]
-    assert found[-1].is_clean_shutdown is True
-    assert AN_INSTANCE == found[-1].instance_id
-    assert 1 == sum(record.reports for record in found)
+    assert [] == error_lines(errors.decode())
+    minutes: list[Any] = [parse(line) for line in printed.decode().splitlines()]
+    assert minutes[-1].is_clean_shutdown is True
+    assert AN_INSTANCE == minutes[-1].instance_id
+    assert 1 == sum(record.reports for record in minutes)
     assert not alive(child)
     assert [] == list(tmp_path.glob("neuron-emf-*"))
 

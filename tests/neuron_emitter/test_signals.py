@@ -81,7 +81,7 @@ def variables(server, **others):
     return {"NOTIFY_SOCKET": "@" + server.getsockname()[1:].decode(), **others}
 
 
-def heard(server):
+def datagrams_of(server):
     """Return every datagram so far, as lists of assignments."""
     datagrams = []
     with contextlib.suppress(BlockingIOError):
@@ -110,7 +110,7 @@ def test_no_heartbeat_is_late(period_s, waits_s):
         for wait_s in [0, *waits_s]:
             clock.now_s += wait_s
             supervisor.notify_watchdog()
-            if heard(server):
+            if datagrams_of(server):
                 assert beaten_s is None or clock.now_s - beaten_s >= period_s / 4 - 1e-3
                 beaten_s = clock.now_s
             assert beaten_s is not None
@@ -125,7 +125,7 @@ def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
     """No heartbeat is sent without a watchdog, or with an invalid or another process's watchdog."""
     watchdog = {} if period_us is None else {"WATCHDOG_USEC": period_us, "WATCHDOG_PID": pid}
     Supervisor(variables(listening, **watchdog)).notify_watchdog()
-    assert [] == heard(listening)
+    assert [] == datagrams_of(listening)
 
 
 class FakeService:
@@ -167,7 +167,9 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
     service.serve(
         RunSettings(cluster="blue"), lambda: settings, is_input_given=True, unnamed_cluster=""
     )
-    notified = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
+    notified = [
+        [part for part in parts if "MONOTONIC" not in part] for parts in datagrams_of(listening)
+    ]
     assert [
         ["READY=1", "STATUS=0 reloads"],
         ["RELOADING=1"],

@@ -46,7 +46,7 @@ RECORD_KINDS = {
 }
 
 
-def made(kind, boot, seq, now_s):
+def record_of(kind, boot, seq, now_s):
     """Return a record of a kind in RECORD_KINDS, or an empty line. Its identity is in its line."""
     text, ahead_s = RECORD_KINDS.get(kind, ("", 0.0))
     return NewRecord(round((now_s + ahead_s) * 1000), f"{boot} {seq} {text}" if kind else "")
@@ -203,7 +203,9 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         boot = self.spool.boot
         first = self.spool.next_seq
         assert self.model.produced[boot] + 1 == first
-        records = [made(kind, boot, seq, self.clock()) for seq, kind in enumerate(kinds, first)]
+        records = [
+            record_of(kind, boot, seq, self.clock()) for seq, kind in enumerate(kinds, first)
+        ]
         state = f"{boot} {first}".encode()
         self.model.append(boot, records, state)
         before = sum(cost_bytes(len(r.line.encode())) for r in self.model.waiting.values())

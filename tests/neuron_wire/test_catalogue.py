@@ -39,7 +39,11 @@ STATISTICS = {
     "total": {"difference"},
     "label": {""},
 }
-THEIRS = {"instance_id", "instance_type", "ami_id"}  # spelled as in neuron-monitor-cloudwatch.py
+SCRIPT_DIMENSIONS = {
+    "instance_id",
+    "instance_type",
+    "ami_id",
+}  # spelled as in neuron-monitor-cloudwatch.py
 
 
 @pytest.mark.parametrize("subject", MEMBERS_BY_SUBJECT)
@@ -57,7 +61,9 @@ def test_each_member_is_described_completely(subject):
         assert member.folds
         assert re.fullmatch(r"[A-Za-z].*[^.]\.", member.meaning)
         assert not set("\n|") & set(member.meaning + member.source + member.folds)
-        assert member.name in THEIRS or re.fullmatch(r"([A-Z][A-Za-z0-9]+\.?)+", member.name)
+        assert member.name in SCRIPT_DIMENSIONS or re.fullmatch(
+            r"([A-Z][A-Za-z0-9]+\.?)+", member.name
+        )
         assert member.kinds
         assert set(member.kinds) <= {*EMITTED, "rollup", "stack", "profile", "message"}
 
@@ -117,7 +123,7 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
     arrays = ("Holders", "Owners")
     inner = {f"{array}.{name}" for array in arrays for name in line[array][0]}
     by_settings = {"NeuronCoreUtilizationNC0"}
-    elsewhere = THEIRS | by_settings
+    elsewhere = SCRIPT_DIMENSIONS | by_settings
     assert members_of("minute").keys() - elsewhere == line.keys() | inner
     assert [] == undocumented(line)
 

@@ -76,10 +76,10 @@ def aws(no_aws):
 @pytest.fixture
 def service(aws):
     """Yield a local CloudWatch Logs with the service's rules, as boto3's endpoint."""
-    with LogsService() as made:
-        made.keys = dict(ACCESS_KEYS)
-        aws.setenv("AWS_ENDPOINT_URL", made.url)
-        yield made
+    with LogsService() as logs:
+        logs.keys = dict(ACCESS_KEYS)
+        aws.setenv("AWS_ENDPOINT_URL", logs.url)
+        yield logs
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_names_that_would_be_too_long_stay_apart():
 
 
 @pytest.mark.parametrize(
-    ("template", "found"),
+    ("template", "mistake"),
     [
         ("", "nothing"), ("{host}", "{host}"), ("{Cluster}", "{Cluster}"), ("{}", "{}"),
         ("{shard}", "{shard}"), ("{shard:0}", "{shard:0}"), ("{shard:01}", "{shard:01}"),
@@ -67,11 +67,11 @@ def test_names_that_would_be_too_long_stay_apart():
         ("a b", "an unmatched brace, white space, : or *"),
     ],
 )  # fmt: skip
-def test_a_wrong_template_is_an_error_of_use(template, found):
+def test_a_wrong_template_is_an_error_of_use(template, mistake):
     """A wrong template is an error of use with the option, the placeholders and the mistake."""
     with pytest.raises(SettingsError, match="Invalid --log-stream") as caught:
         stream_name(template, cluster="c", instance_id="i", region="r")
-    assert found in str(caught.value)
+    assert mistake in str(caught.value)
     assert "{shard:N} (N from 1 to 1000)" in str(caught.value)
 
 

@@ -37,12 +37,12 @@ def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("reported", "expected"),
     [(-0.01, None), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
 )
-def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
+def test_utilization_is_at_most_100_and_below_0_unknown(reported, expected):
     """A percentage above 100 is a rounding error and counts as 100. Below 0 it is unknown."""
-    record = minute_of(two_cores(runtime(counters([found, 50]))))
+    record = minute_of(two_cores(runtime(counters([reported, 50]))))
     assert (expected, 50.0) == record.utilization_percent
 
 

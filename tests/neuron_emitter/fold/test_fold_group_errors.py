@@ -26,7 +26,7 @@ from tests.neuron_emitter.neuron_reports import (
 SILENT_ERROR = "open /proc/4711/stat: no such file or directory"
 
 
-def complaint(text, **members):
+def report_with_error(text, **members):
     """Return a report whose vCPU group has the error *text*."""
     return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
 
@@ -62,7 +62,7 @@ def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
     """An error that comes and goes has at most one event and one clearing event an hour."""
-    events = events_of(*[[complaint(SILENT_ERROR if is_bad else "")] for is_bad in minutes])
+    events = events_of(*[[report_with_error(SILENT_ERROR if is_bad else "")] for is_bad in minutes])
     for name in ("GroupError", "GroupErrorCleared"):
         times = [event.at_s for event in events if event.name == name]
         assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
@@ -71,7 +71,7 @@ def test_events_of_one_error_are_at_most_two_an_hour(minutes):
         assert "GroupError" == events[0].name
 
 
-def reported(*moments):
+def event_names_of(*moments):
     """
     Return the names of events if each report is in a minute of its own.
 
@@ -80,14 +80,16 @@ def reported(*moments):
     events = []
     fold = new_fold(on_event=events.append)
     for at_s, text in moments:
-        add(fold, complaint(text), REPORTS_START_S + at_s)
+        add(fold, report_with_error(text), REPORTS_START_S + at_s)
         closed(fold)
     return [event.name for event in events]
 
 
 def test_an_error_that_stays_is_repeated_after_an_hour_and_cleared_then():
     """An error that stays is repeated after an hour, not earlier. Both events are cleared."""
-    names = reported((0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, ""))
+    names = event_names_of(
+        (0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, "")
+    )
     assert ["GroupError", "GroupError", "GroupErrorCleared"] == names
 
 
@@ -125,11 +127,11 @@ def test_the_error_of_every_group_is_an_event(group):
 def test_what_is_remembered_of_texts_is_bounded(texts):
     """Memory for error texts is bounded: 2 MB of long texts, and 1.2 MB that differ in a number."""
     fold = new_fold()
-    add(fold, complaint("begin"), REPORTS_START_S)
+    add(fold, report_with_error("begin"), REPORTS_START_S)
     tracemalloc.start()
     try:
         for text in texts:
-            add(fold, complaint(text), REPORTS_START_S)
+            add(fold, report_with_error(text), REPORTS_START_S)
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -152,6 +154,6 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
 )
 def test_a_text_is_shown_without_names_of_customers(text, shown):
     """The event has no paths, model names, tokens or addresses, because they identify customers."""
-    (event,) = events_of([complaint(text)])
+    (event,) = events_of([report_with_error(text)])
     assert shown == event.details["Error"]
     assert event.message.endswith(f"of group vcpu_usage: {shown}")

@@ -35,7 +35,7 @@ def play(fold, minute, percent, covered_s=60.0):
     return closed(fold).idle_minutes
 
 
-def again(fold):
+def restored(fold):
     """Return a new fold with the stored state of *fold*."""
     return new_fold(fold.encode_state())
 
@@ -69,7 +69,7 @@ def test_a_minute_counts_once_however_often_the_emitter_starts():
     """After a restart, the second part of a counted minute does not count again."""
     fold = new_fold()
     assert (1, 1) == play(fold, 0, [0, 0], 45)
-    second = again(fold)
+    second = restored(fold)
     assert (1, 1) == play(second, 0, [0, 0], 45)
     assert (2, 2) == play(second, 1, [0, 0])
 
@@ -83,14 +83,14 @@ def test_busy_in_any_part_of_a_minute_resets(parts, expected):
     play(fold, 0, [0, 0])
     for (percent, covered_s), minutes in zip(parts, expected, strict=True):
         assert minutes == play(fold, 1, [percent, 0], covered_s)[0]
-        fold = again(fold)
+        fold = restored(fold)
 
 
 def test_a_count_from_the_future_does_not_stop_the_clock():
     """Counting resumes after a clock that was days ahead is corrected."""
     fold = new_fold()
     play(fold, 10_000, [0, 0])
-    second = again(fold)
+    second = restored(fold)
     assert [(1, 1), (2, 2)] == [play(second, minute, [0, 0]) for minute in (0, 1)]
 
 
@@ -110,7 +110,7 @@ def test_restarts_between_minutes_change_nothing(minutes):
         expected = play(steady, minute, [percent, 0], covered_s)
         assert expected == play(restarted, minute, [percent, 0], covered_s)
         if is_restart:
-            restarted = again(restarted)
+            restarted = restored(restarted)
 
 
 @pytest.mark.parametrize(

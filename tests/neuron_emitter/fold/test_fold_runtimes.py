@@ -162,8 +162,8 @@ def test_totals_are_true_for_more_runtimes_than_lines():
 def test_a_tag_is_untrusted_text():
     """A tag, which any process can set, is cut to 128 characters and has no control characters."""
     hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
-    (found,) = runtimes_of(report(runtime(IDLE_COUNTERS, tag=hostile)))
-    assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"]
+    (runtime_line,) = runtimes_of(report(runtime(IDLE_COUNTERS, tag=hostile)))
+    assert ("?31m?evil?]0;" + "x" * 200)[:128] == runtime_line["RuntimeTag"]
 
 
 ON_0 = report(runtime(IDLE_COUNTERS, memory({0: 1}), executions(1)))

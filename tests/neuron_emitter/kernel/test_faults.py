@@ -244,7 +244,7 @@ def log():
     return FakeWatch(LogState(Position(KERNEL_BOOT)))
 
 
-def said(number, text=REAL, at_s=FAULTS_NOW_S):
+def fault_message(number, text=REAL, at_s=FAULTS_NOW_S):
     """Return a message with a fault."""
     return replace(message(number, text=text), at_s=at_s)
 
@@ -259,7 +259,7 @@ def take(faults, *, is_end=False, now_s=FAULTS_NOW_S):
 
 def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
     """A flood of codes is ten events and one with the count, so memory is bounded."""
-    log.say(*(said(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
+    log.say(*(fault_message(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
     faults = KernelFaults(log)
     *single, rest = take(faults, is_end=True)
     assert MAX_FAULT_EVENTS == len(single)
@@ -281,7 +281,7 @@ def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
 
     CloudWatch refuses such times.
     """
-    log.say(said(1, at_s=at_s))
+    log.say(fault_message(1, at_s=at_s))
     assert [expected] == [event.at_s for event in take(KernelFaults(log))]
 
 

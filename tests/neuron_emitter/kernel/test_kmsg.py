@@ -173,7 +173,7 @@ def watched(machine):
         watch.close()
 
 
-def found(watch, count):
+def next_faults(watch, count):
     """Return the next *count* faults or more."""
     faults = []
     wait_until(lambda: faults.extend(watch.take_detection().faults) or len(faults) >= count)
@@ -184,10 +184,10 @@ def test_a_fault_is_found_soon_after_its_message(machine, watched):
     """Faults from before the start and after it are found."""
     machine.write(1, REAL)
     watch = watched("kmsg")
-    assert [1] == [fault.position.seq for fault in found(watch, 1)]
+    assert [1] == [fault.position.seq for fault in next_faults(watch, 1)]
     assert watch.is_reading
     machine.write(2, REAL)
-    assert [2] == [fault.position.seq for fault in found(watch, 1)]
+    assert [2] == [fault.position.seq for fault in next_faults(watch, 1)]
 
 
 @pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
@@ -250,7 +250,7 @@ def test_a_flood_waits_where_it_is(monkeypatch):
     for _ in range(5):
         assert reads.acquire(timeout=300)
     wait_until(lambda: watch._detector.waiting >= 5)
-    numbers = [fault.position.seq for fault in found(watch, 50)]
+    numbers = [fault.position.seq for fault in next_faults(watch, 50)]
     watch.close()
     assert list(range(1, len(numbers) + 1)) == numbers
     assert flood.seq <= len(numbers) + 5

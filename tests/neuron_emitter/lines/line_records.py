@@ -32,7 +32,7 @@ LONG_DETAILS = {
 def lines_of(record, settings=None, **changes):
     """Return the lines of a minute with *settings*, or with *changes* to the defaults."""
     writer = LineWriter(settings or MinuteSettings(**changes))
-    return [made.line for made in writer.minute_records(record)]
+    return [line_record.line for line_record in writer.minute_records(record)]
 
 
 def full(cores, known=None):

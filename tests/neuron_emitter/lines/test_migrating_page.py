@@ -32,7 +32,7 @@ def commands(text):
     """Return the words of each `neuron-emf run` in the page's code."""
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     joined = "\n".join(blocks).replace("\\\n", " ")
-    return [shlex.split(found) for found in re.findall(r"neuron-emf run (.*)", joined)]
+    return [shlex.split(arguments) for arguments in re.findall(r"neuron-emf run (.*)", joined)]
 
 
 def test_every_command_has_only_flags_that_exist(page):

@@ -75,7 +75,9 @@ def test_each_file_that_a_runtime_leaves_names_the_pod(machine, form, file, cont
     machine.process(groups=getattr(machines, form))
     machine.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
     machine.file(file, content)
-    assert ("search/llama-0/server", True) == named(machine)
+    owner = owner_of(machine)
+    assert "search/llama-0/server" == owner.name
+    assert owner.is_final
 
 
 def test_the_kubelets_log_folders_name_the_pod(machine):
@@ -86,9 +88,13 @@ def test_the_kubelets_log_folders_name_the_pod(machine):
     """
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     machine.file(f"{LLAMA_LOGS}/server/0.log", "")
-    assert ("search/llama-0/server", True) == named(machine)
+    owner = owner_of(machine)
+    assert "search/llama-0/server" == owner.name
+    assert owner.is_final
     machine.file(f"{LLAMA_LOGS}/proxy/0.log", "")
-    assert ("search/llama-0", False) == named(machine)
+    owner = owner_of(machine)
+    assert "search/llama-0" == owner.name
+    assert not owner.is_final
 
 
 @pytest.mark.parametrize(
@@ -112,7 +118,9 @@ def test_a_name_that_kubernetes_does_not_allow_is_dropped(machine, file, content
     """A name that Kubernetes does not permit is dropped: the pod's ID is the name for now."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     machine.file(file, content)
-    assert (f"pod:{POD_ID}", False) == named(machine)
+    owner = owner_of(machine)
+    assert f"pod:{POD_ID}" == owner.name
+    assert not owner.is_final
     machine.file(CONTAINER_LOG, "")
     assert "search/llama-0/server" == name_of(machine)
 
@@ -206,7 +214,9 @@ def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected
     machine.urls["ecs_metadata_url"] = metadata.url
     machine.process(groups=machines.ECS_V2, variables=["A=b", ECS_VARIABLE])
     is_final = "agents" not in expected
-    assert (expected, is_final) == named(machine)
+    owner = owner_of(machine)
+    assert expected == owner.name
+    assert is_final == owner.is_final
     paths = ["task", "taskWithTags"] if is_final else ["task"]
     assert [f"/v4/{METADATA_ID}/{path}" for path in paths] == metadata.paths()
 
@@ -267,7 +277,9 @@ def test_the_labels_of_a_task_name_it_while_the_agent_starts(machine, label, exp
     """A task's labels, if they are valid ECS names, name it while the ECS agent starts."""
     machine.process(groups=machines.ECS_V2, variables=[ECS_VARIABLE])
     machine.file(DOCKER_FILE, {"Config": {"Labels": label}})
-    assert (expected, False) == named(machine)
+    owner = owner_of(machine)
+    assert expected == owner.name
+    assert not owner.is_final
 
 
 def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(machine, play, monkeypatch):

@@ -215,7 +215,7 @@ def assigned_to(node):
     return list(SlurmJobs(node.places).read_allocations())
 
 
-def gave(job, *, cores=(), devices=(), exact=False, odd=0):
+def allocation_of(job, *, cores=(), devices=(), exact=False, odd=0):
     """Return the allocation of a job of ada."""
     return Allocation(
         f"slurm:{job} ada",
@@ -238,30 +238,38 @@ DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for dev
         (
             {"4711": ("0-3", "gpu:2(IDX:0-1)"), "4712": ("4-7", "gpu:2(IDX:2-3)")},
             None,
-            [gave("4711", devices=(0, 1)), gave("4712", devices=(2, 3))],
+            [allocation_of("4711", devices=(0, 1)), allocation_of("4712", devices=(2, 3))],
         ),
-        ({"4711": ("0-7", "gpu:1(IDX:2)")}, None, [gave("4711", devices=(2,))]),
-        ({"4711": ("0-7", "")}, None, [gave("4711", devices=range(4), exact=True)]),
-        ({"4711": ("0-7", ""), "4712": ("0-7", "")}, "", [gave("4711"), gave("4712")]),
-        ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, None, [gave("4711", devices=(3,), odd=1)]),
+        ({"4711": ("0-7", "gpu:1(IDX:2)")}, None, [allocation_of("4711", devices=(2,))]),
+        ({"4711": ("0-7", "")}, None, [allocation_of("4711", devices=range(4), exact=True)]),
+        (
+            {"4711": ("0-7", ""), "4712": ("0-7", "")},
+            "",
+            [allocation_of("4711"), allocation_of("4712")],
+        ),
+        ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, None, [allocation_of("4711", devices=(3,), odd=1)]),
         (
             {"9": ("0", "neuroncore(CNT:2)"), "10": ("1", "neuroncore(CNT:1)")},
             None,
-            [gave("9", cores=(0, 1)), gave("10", cores=(2,))],
+            [allocation_of("9", cores=(0, 1)), allocation_of("10", cores=(2,))],
         ),
         # Without a certain order of files, only the number counts.
-        ({"4711": ("0-3", "neuroncore:3(IDX:1-3)")}, None, [gave("4711", cores=(0, 1, 2))]),
-        ({"4711": ("0-3", "gpu:2(IDX:2-3)")}, "", [gave("4711", devices=(0, 1))]),
+        (
+            {"4711": ("0-3", "neuroncore:3(IDX:1-3)")},
+            None,
+            [allocation_of("4711", cores=(0, 1, 2))],
+        ),
+        ({"4711": ("0-3", "gpu:2(IDX:2-3)")}, "", [allocation_of("4711", devices=(0, 1))]),
         (
             {"4711": ("0-3", "neuroncore:2(IDX:1-2)")},
             DEVICE_BY_DEVICE,
-            [gave("4711", devices=(1, 2))],
+            [allocation_of("4711", devices=(1, 2))],
         ),
         # A device that gres.conf lists twice has an entry for each of its cores.
         (
             {"4711": ("0-3", "neuroncore:2(IDX:1,4)")},
             DEVICE_BY_DEVICE * 2,
-            [gave("4711", cores=(1, 2))],
+            [allocation_of("4711", cores=(1, 2))],
         ),
     ],
 )
@@ -400,7 +408,9 @@ def test_what_is_known_of_a_job_does_not_depend_on_the_others(
                 known, reason = minutes.read_at(60 * minute + second)
                 assert reason or f"1{minute:02}" in known, "neither unknown nor known"
                 for job, devices in old.items():
-                    assert gave(job, devices=devices) == known[job]._replace(team="physics")
+                    assert allocation_of(job, devices=devices) == known[job]._replace(
+                        team="physics"
+                    )
             end(node, f"1{minute:02}")
     assert len(slurmctld.asked) <= 3 * (4 + 1), "3 times all of 4 jobs and the configuration"
 
@@ -465,8 +475,11 @@ def test_a_job_is_known_by_its_sluid(node, slurmctld):
     slurmctld.jobs[MACHINE_SLUID] = record(
         ("a", "gpu:1(IDX:1)"), version=NEW_FORM, user="zoe(7777)"
     )
-    (found,) = assigned_to(node)
-    assert gave("4711", devices=(1,))._replace(name="slurm:4711 zoe", job=SLUID_JOB) == found
+    (job_allocation,) = assigned_to(node)
+    assert (
+        allocation_of("4711", devices=(1,))._replace(name="slurm:4711 zoe", job=SLUID_JOB)
+        == job_allocation
+    )
 
 
 def _hang(monkeypatch, node):
@@ -521,13 +534,15 @@ def test_an_unknown_job_has_a_remedy(node, monkeypatch, break_it, remedy):
 def test_a_job_with_every_cpu_has_all_devices_without_an_answer(node):
     """A job with every CPU has all devices. Its user comes from its processes, or it is `?`."""
     start(node, "4711", cpus="0-7")
-    no_process = gave("4711", devices=range(4), exact=True)._replace(name="slurm:4711 ?", team=None)
+    no_process = allocation_of("4711", devices=range(4), exact=True)._replace(
+        name="slurm:4711 ?", team=None
+    )
     assert [no_process] == assigned_to(node)
     node.process(43, groups=SLURM_V2, user_id=0)
     node.process(42, groups=SLURM_V2, variables=["SLURM_JOB_ACCOUNT=physics"])
     node.file(f"{SCOPE}/job_4711/step_0/slurm/cgroup.procs", "43\n")
     node.file(f"{SCOPE}/job_4711/step_0/user/task_0/cgroup.procs", "0\n9\n42\n")
-    assert [gave("4711", devices=range(4), exact=True)] == assigned_to(node)
+    assert [allocation_of("4711", devices=range(4), exact=True)] == assigned_to(node)
 
 
 def test_a_saved_machine_runs_no_command(node):

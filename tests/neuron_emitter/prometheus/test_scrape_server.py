@@ -50,7 +50,7 @@ def serve():
         server.close()
 
 
-def got(port, path="/metrics", method="GET"):
+def response_of(port, path="/metrics", method="GET"):
     """Return status, content type and body of an answer."""
     with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
         connection.request(method, path)
@@ -61,20 +61,21 @@ def got(port, path="/metrics", method="GET"):
 def test_the_page_is_at_metrics_and_nothing_else_is_served(serve):
     """Only GET /metrics is served; a query is permitted."""
     port = serve()
-    status, kind, text = got(port)
+    page = response_of(port)
+    status, content_type, text = page
     assert 200 == status
-    assert kind.startswith("text/plain; version=") is True
+    assert content_type.startswith("text/plain; version=")
     assert {("neuron_emf_build_info", frozenset()): 1} == series_of(text.decode())
-    assert (status, kind, text) == got(port, "/metrics?name[]=up")
-    assert 404 == got(port, "/")[0]
-    assert 501 == got(port, method="POST")[0]
+    assert page == response_of(port, "/metrics?name[]=up")
+    assert 404 == response_of(port, "/")[0]
+    assert 501 == response_of(port, method="POST")[0]
 
 
 def test_silent_connections_keep_no_scrape_out(serve):
     """Connections without a request do not keep a scrape out."""
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(4 * MAX_CONNECTIONS)]
-    assert 200 == got(port)[0]
+    assert 200 == response_of(port)[0]
     for connection in silent:
         connection.close()
 
@@ -98,10 +99,10 @@ def test_a_connection_that_is_answered_is_kept(serve):
     page = SlowPage()
     port = serve(page)
     with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:
-        answers = [pool.submit(got, port) for _ in range(MAX_CONNECTIONS)]
+        answers = [pool.submit(response_of, port) for _ in range(MAX_CONNECTIONS)]
         page.all_ask.wait(HUNG_AFTER_S)
         with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
-            got(port)
+            response_of(port)
         page.may_answer.set()
         assert {200} == {answer.result()[0] for answer in answers}
 
@@ -113,9 +114,9 @@ def test_a_page_that_fails_is_logged_and_serving_continues(serve, caplog):
     page.is_broken = True
     for _ in range(2):
         with pytest.raises(http.client.RemoteDisconnected):
-            got(port)
+            response_of(port)
     page.is_broken = False
-    assert 200 == got(port)[0]
+    assert 200 == response_of(port)[0]
     assert ["The page for Prometheus failed."] == caplog.messages
 
 

@@ -42,7 +42,7 @@ def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
         signal.pause()
     """)
     with running(path, clock) as monitor:
-        assert 100 * LINE == read_until(monitor, lambda found: len(found) >= 100 * len(LINE))
+        assert 100 * LINE == read_until(monitor, lambda output: len(output) >= 100 * len(LINE))
         while not monitor._child.error_tail.text():
             monitor.read_chunk(1)
         assert len(monitor._child.error_tail._tail) <= 2048
@@ -65,7 +65,7 @@ def test_a_child_started_from_a_thread_dies_with_the_process(script, tmp_path):
     await_end(child)
 
 
-def heard(*chunks):
+def error_tail_of(*chunks):
     """Return the error text of these chunks."""
     words = ErrorTail()
     for chunk in chunks:
@@ -77,7 +77,7 @@ def heard(*chunks):
 @example([b"\x1b]0;title", b"\x1b[31mred\x9b1m\xc2\x9b2Jx\x1b", b"\x07\xe2\x80\xae"], 600)
 def test_error_text_is_bounded_and_printable(chunks, max_chars):
     """Error text is printable and bounded, without escapes, line ends or bidirectional marks."""
-    words = heard(*chunks)
+    words = error_tail_of(*chunks)
     for text in (words.text(max_chars), words.last_line(max_chars)):
         assert text == "" or text.isprintable()
         assert len(text) <= max_chars

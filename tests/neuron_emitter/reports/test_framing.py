@@ -48,7 +48,7 @@ def pretty(pid: int = 1, indent: int | str = 2) -> bytes:
 
 def pids(reports: Iterable[Report]) -> list[int | None]:
     """Return the PIDs of the reports, in order."""
-    return [entry.pid for found in reports for entry in found.neuron_runtime_data or ()]
+    return [entry.pid for report in reports for entry in report.neuron_runtime_data or ()]
 
 
 def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
@@ -87,11 +87,11 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
     This also holds if each read ends with a report.
     """
     framer = Framer()
-    found: list[int | None] = []
+    read_pids: list[int | None] = []
     for pid in range(1, 10):
-        found += pids(framer.frame_chunk(line(pid)))
-        assert list(range(1, pid)) == found[: pid - 1]
-    assert list(range(1, 10)) == found + pids(framer.end_input())
+        read_pids += pids(framer.frame_chunk(line(pid)))
+        assert list(range(1, pid)) == read_pids[: pid - 1]
+    assert list(range(1, 10)) == read_pids + pids(framer.end_input())
     assert 0 == framer.malformed
 
 
@@ -117,13 +117,17 @@ def test_an_oversized_line_is_one_drop(chunk_bytes):
     """An oversized line is one drop with all that is on the line, for any size of reads."""
     text = padded(4096, 1) + b"\n" + padded(4097, 2) + b"\n" + padded(20_000, 3) + b"\n" + line(4)
     chunks = [text[at : at + chunk_bytes] for at in range(0, len(text), chunk_bytes)]
-    assert ([1, 4], 2) == framed(*chunks, max_report_bytes=4096)
+    read_pids, dropped = framed(*chunks, max_report_bytes=4096)
+    assert [1, 4] == read_pids
+    assert 2 == dropped
 
 
 @pytest.mark.parametrize("kept", [1, 20, 50, 100, 300])
 def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
     """A report after half a line is read, as when a shell loop restarts a killed monitor."""
-    assert ([2, 3], 1) == framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
+    read_pids, dropped = framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
+    assert [2, 3] == read_pids
+    assert 1 == dropped
 
 
 @example([(1, "{}{", 1)], [74])  # braces in a text of an object over many lines
@@ -141,7 +145,9 @@ def test_chunks_do_not_matter(entries, places):
         indent = None if way in {"line", "joined"} else way
         text += json.dumps(document(pid, tag), indent=indent).encode()
         text += b"" if way == "joined" else b"\n"
-    assert ([pid for pid, _, _ in entries], 0) == framed(*cut(text, places))
+    read_pids, dropped = framed(*cut(text, places))
+    assert [pid for pid, _, _ in entries] == read_pids
+    assert 0 == dropped
 
 
 ANY_GARBAGE = st.one_of(

@@ -74,15 +74,15 @@ def test_the_groups_are_those_of_the_user_guide():
 
 
 @pytest.mark.parametrize(
-    ("groups", "found"),
+    ("groups", "reported"),
     [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS_GROUP], "a")],
 )
-def test_an_unknown_group_is_refused(groups, found):
+def test_an_unknown_group_is_refused(groups, reported):
     """An unknown group is refused, and the error lists all groups."""
     with pytest.raises(SettingsError) as caught:
         monitor_config(5, groups)
     message = str(caught.value)
-    assert f"in --groups: {found}. Use" in message
+    assert f"in --groups: {reported}. Use" in message
     assert [] == [group for group in ALL_GROUPS if group not in message]
 
 
@@ -197,7 +197,7 @@ def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_c
     assert words in warning
 
 
-@pytest.mark.parametrize(("content", "found"), [
+@pytest.mark.parametrize(("content", "reported"), [
     (b"", "line 1: Expecting value"), (b"{\n,}", "line 2: "),
     (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"), (b"\xff{}", "byte 0)"),
     (b"[]", "but a list"), (b"null", "but null"), (b'"x"', "but a text"),
@@ -205,22 +205,22 @@ def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_c
     (b"[" * 100_000, "nested too deeply"), (b"1" * 10_000, "a number"),
     (b" " * (MAX_SETTINGS_FILE_BYTES + 1), "larger than 1048576 bytes"),
 ], ids=range(12))  # fmt: skip
-def test_an_invalid_configuration_is_refused(content, found, user_config):
+def test_an_invalid_configuration_is_refused(content, reported, user_config):
     """An invalid file is refused with its name and the place of the mistake."""
     with pytest.raises(SettingsError) as caught:
         user_config(content)
     message = str(caught.value)
     assert "own.json is " in message
-    assert found in message
+    assert reported in message
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "reported"),
     [("missing", "No such file"), (".", "is not a regular file"), ("n" * 300, "name too long")],
 )
-def test_a_missing_configuration_is_refused(name, found, tmp_path):
+def test_a_missing_configuration_is_refused(name, reported, tmp_path):
     """A missing file, or a path that is not a file, is refused with what was found."""
-    with pytest.raises(SettingsError, match=found):
+    with pytest.raises(SettingsError, match=reported):
         read_monitor_config(tmp_path / name)
 
 

@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def places(found: object, name: str) -> Iterator[tuple[str, object]]:
-    """Yield each value below *found* that is not a struct, with its place."""
-    if isinstance(found, msgspec.Struct):
-        for field in msgspec.structs.fields(found):
-            yield from places(getattr(found, field.name), f"{name}.{field.encode_name}")
-    elif isinstance(found, dict):
-        for key, value in found.items():
+def places(content: object, name: str) -> Iterator[tuple[str, object]]:
+    """Yield each value below *content* that is not a struct, with its place."""
+    if isinstance(content, msgspec.Struct):
+        for field in msgspec.structs.fields(content):
+            yield from places(getattr(content, field.name), f"{name}.{field.encode_name}")
+    elif isinstance(content, dict):
+        for key, value in content.items():
             yield from places(value, f"{name}.{key}")
-    elif isinstance(found, list):
-        for index, value in enumerate(found):
+    elif isinstance(content, list):
+        for index, value in enumerate(content):
             yield from places(value, f"{name}.{index}")
     else:
-        yield name, found
+        yield name, content
 
 
-def members(found: object, name: str) -> Iterator[tuple[str, object]]:
+def members(content: object, name: str) -> Iterator[tuple[str, object]]:
     """Yield each value of a JSON document, with its place."""
-    if isinstance(found, dict | list):
-        pairs = found.items() if isinstance(found, dict) else enumerate(found)
+    if isinstance(content, dict | list):
+        pairs = content.items() if isinstance(content, dict) else enumerate(content)
         for key, value in pairs:
             yield from members(value, f"{name}.{key}")
     else:
-        yield name, found
+        yield name, content
 
 
 def test_every_member_of_the_newest_tool_is_decoded():

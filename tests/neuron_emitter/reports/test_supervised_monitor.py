@@ -47,7 +47,7 @@ def test_the_child_gets_the_configuration_and_nothing_else(script, tmp_path, mon
         signal.pause()
     """)
     with running(path, config=monitor_config(5)) as monitor:
-        flag, name, text, stdin = json.loads(read_until(monitor, lambda found: b"\n" in found))
+        flag, name, text, stdin = json.loads(read_until(monitor, lambda output: b"\n" in output))
         assert ["-c"] == flag
         assert monitor_config(5) == text
         assert "" == stdin
@@ -67,7 +67,7 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
     """
     path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); signal.pause()")
     with running(path, clock, period_s, on_event=events.append) as monitor:
-        read_until(monitor, lambda found: found == LINE)
+        read_until(monitor, lambda output: output == LINE)
         assert b"" == monitor.read_chunk(0.01)
         child = monitor._child.pid
         clock.now_s += silent_s
@@ -87,7 +87,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
         signal.pause()
     """)
     with running(path) as monitor:
-        read_until(monitor, lambda found: found == LINE)
+        read_until(monitor, lambda output: output == LINE)
         child = monitor._child
     assert -signal.SIGKILL == child._process.returncode
     assert not alive(child.pid)
@@ -104,7 +104,7 @@ def test_what_the_child_started_is_stopped_too(how, script, clock):
         signal.pause()
     """)
     with running(path, clock) as monitor:
-        grandchild = int(read_until(monitor, lambda found: b"\n" in found))
+        grandchild = int(read_until(monitor, lambda output: b"\n" in output))
         assert alive(grandchild)
         if how == "silence":
             clock.now_s += 30
@@ -225,7 +225,7 @@ def test_a_monitor_that_writes_again_is_reported(script, watched, events, clock,
             fail_once(monitor, clock)
             assert ["MonitorDied"] == names(events)
             clock.now_s += wait_s
-        read_until(monitor, lambda found: LINE in found)
+        read_until(monitor, lambda output: LINE in output)
     last = events[-1]
     assert ["MonitorDied", "MonitorRestarted"] == names(events)
     assert {"DownSeconds": 5.0, "Failures": 2} == last.details
@@ -258,12 +258,12 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
             signal.pause()
     """)
     with watched(path, config='{"a": 1}') as monitor:
-        assert b'{"a": 1}\n' == read_until(monitor, lambda found: b"\n" in found)
+        assert b'{"a": 1}\n' == read_until(monitor, lambda output: b"\n" in output)
         first = monitor._child
         monitor.reconfigure('{"b": 2}', 5.0)
         assert "stopped" == first.error_tail.text()
         now_s = clock()
-        assert b'\n{"b": 2}\n' == read_until(monitor, lambda found: b"}\n" in found)
+        assert b'\n{"b": 2}\n' == read_until(monitor, lambda output: b"}\n" in output)
         assert 0 == monitor.restarts
         assert now_s == clock()
     assert 0 == first._process.returncode
