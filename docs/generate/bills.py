@@ -67,7 +67,7 @@ def bills() -> str:
         clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
         of_fleet = f"{fleet.instances:,} in {clusters}"
         rows.append((of_fleet, fleet.mode, dollars(usd), share_words(100 * share)))
-    heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
+    heads = ("instances of 32 cores", "`Mode`", "USD a month", "of PutMetricData's cost")
     return f"{markdown(heads, rows)}\n"
 
 
@@ -77,9 +77,9 @@ def small_fleets() -> str:
     of_stack = total(bill(single))
     alone = total(bill(single.emitters_only()))
     return (
-        f"One {_SMALLEST} costs {dollars(of_stack)} USD a month, against "
-        f"{dollars(put_metric_data_usd(single.instances))} by PutMetricData each minute.\n"
-        f"From {break_even(single, listed())} instances of a cluster on it costs less.\n"
-        "Below three, `neuron-emf deploy --emitters-only` is enough for many: "
-        f"{dollars(alone)} USD, with metrics of the cluster, three alarms and every line.\n"
+        "Below three instances, [emitters only](docs/how-to/deploying.md#emitters-only) are often "
+        f"enough: {dollars(alone)} USD a month with metrics of the cluster, three alarms and "
+        f"every line.\nFor one {_SMALLEST} the stack costs {dollars(of_stack)} USD, and "
+        f"PutMetricData each minute {dollars(put_metric_data_usd(single.instances))}. "
+        f"From {break_even(single, listed())} instances in a cluster, the stack costs less.\n"
     )
