@@ -23,7 +23,7 @@ def finding_members() -> str:
     """Return the members that each finding's event has, and those that some have."""
     always = SCHEMA["required"]
     others = [name for name in SCHEMA["properties"] if name not in always]
-    return f"Always {codes(always)}; else {codes(others)}.\n"
+    return f"Each finding has {codes(always)}. Some have {codes(others)}.\n"
 
 
 def lint_rules() -> str:
