@@ -11,7 +11,7 @@ import pytest
 from local.alarms.template import load_template
 
 # Libraries of the Lambda runtime, which the artefact does not need.
-OF_THE_RUNTIME = ["boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3"]
+RUNTIME_LIBRARIES = ["boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3"]
 
 
 def handlers(repository):
@@ -69,6 +69,6 @@ def files(folder):
 def link_runtime_libraries(folder):
     """Fill *folder* with links to the libraries of the Lambda runtime, and return it."""
     installed = Path(boto3.__file__).resolve().parent.parent
-    for name in OF_THE_RUNTIME:
+    for name in RUNTIME_LIBRARIES:
         (folder / name).symlink_to(installed / name)
     return folder

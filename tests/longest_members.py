@@ -6,7 +6,7 @@ from typing import Any
 
 from neuron_wire.catalogue import READING_MEMBERS
 
-_OF_UNIT = {
+_LONGEST_BY_UNIT = {
     "Bytes": 2_199_023_255_552,
     "Count": 12_345,
     "Percent": 99.99,
@@ -40,7 +40,7 @@ LONGEST_RECORD: dict[str, Any] = {
     "device_memory_total_bytes": 1_649_267_441_664,
     "runtime_host_memory_bytes": 2_199_023_255_552,
     "ecc_corrected": 1_234_567,
-    "readings": {name: _OF_UNIT[reading.unit] for name, reading in READING_MEMBERS.items()},
+    "readings": {name: _LONGEST_BY_UNIT[reading.unit] for name, reading in READING_MEMBERS.items()},
 }
 
 LABELS: dict[str, str | int] = {

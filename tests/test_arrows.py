@@ -44,7 +44,7 @@ ARROWS = {
 }
 
 # The modules of a package that may import a big library.
-KEEPERS = {
+LIBRARY_MODULES = {
     ("neuron_emitter", "boto3"): {"neuron_emitter.delivery.cloudwatch_logs"},
     # the second signs one request if every other source of a cluster name failed
     ("neuron_emitter", "botocore"): {
@@ -84,7 +84,7 @@ KEEPERS = {
 }
 
 # Libraries that a package must not import: memory on an instance, cold start of a function.
-STRANGERS = {
+FORBIDDEN_LIBRARIES = {
     "neuron_emitter": {"aws_lambda_powertools", "jinja2", "rich"},
     "neuron_emf": {"aws_lambda_powertools"},
     "aggregator": {"aws_embedded_metrics", "click", "msgspec"},
@@ -135,14 +135,16 @@ def imports_of_package(name: str) -> list[Import]:
 IMPORTS = {name: imports_of_package(name) for name in ROOM_FOLDERS}
 
 
-def wrong(name: str, imports: list[Import]) -> list[Import]:
+def refused_imports(name: str, imports: list[Import]) -> list[Import]:
     """Return imports of package *name* that the tables above do not permit."""
     ours = {*ARROWS, "tests"} - ARROWS[name] - {name}
-    refused = [entry for entry in imports if entry.package in ours | STRANGERS.get(name, set())]
+    refused = [
+        entry for entry in imports if entry.package in ours | FORBIDDEN_LIBRARIES.get(name, set())
+    ]
     refused += [
         entry
         for entry in imports
-        if (keepers := KEEPERS.get((name, entry.package))) and entry.module not in keepers
+        if (keepers := LIBRARY_MODULES.get((name, entry.package))) and entry.module not in keepers
     ]
     if name in SHARED_ROOMS:  # part of the wheel and the artefact, so it adds no library to them
         refused += [
@@ -153,7 +155,7 @@ def wrong(name: str, imports: list[Import]) -> list[Import]:
     return refused
 
 
-def circle(imports: list[Import]) -> list[str]:
+def import_cycle(imports: list[Import]) -> list[str]:
     """Return modules that import each other in a loop, in order; empty without a loop."""
     modules = {entry.module for entry in imports}
     knows: dict[str, set[str]] = {}
@@ -192,7 +194,7 @@ def test_a_package_imports_only_what_the_tables_allow(name):
     Emitter and aggregator share only neuron_wire, neuron_accounts and neuron_words. The emitter
     does not import the commands.
     """
-    assert [] == wrong(name, IMPORTS[name])
+    assert [] == refused_imports(name, IMPORTS[name])
 
 
 def test_the_product_imports_neither_rehearsal_nor_proofs():
@@ -203,7 +205,7 @@ def test_the_product_imports_neither_rehearsal_nor_proofs():
 
 def test_no_modules_import_each_other_in_a_circle():
     """No modules import each other in a loop, under TYPE_CHECKING or through a third module."""
-    assert [] == circle([entry for imports in IMPORTS.values() for entry in imports])
+    assert [] == import_cycle([entry for imports in IMPORTS.values() for entry in imports])
 
 
 def test_no_folders_import_each_other():

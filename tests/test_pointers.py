@@ -12,10 +12,10 @@ SHIPPED_MODULES = [
     for folder in ("emitter", "neuron_emf")
     for path in sorted((REPOSITORY / folder).rglob("*.py"))
 ]
-OF_A_CLONE = re.compile(r"\b(?:docs|deploy|local|tests)/|\.md\b|\bmake [a-z]+(?=`)")
+CLONE_PATH = re.compile(r"\b(?:docs|deploy|local|tests)/|\.md\b|\bmake [a-z]+(?=`)")
 
-IN_A_CLONE = "in a clone of the repository"
-OF_HELP = "the rehearsal that `make demo` runs"
+CLONE_WORDS = "in a clone of the repository"
+REHEARSAL_WORDS = "the rehearsal that `make demo` runs"
 
 
 def shown_texts(path):
@@ -37,6 +37,8 @@ def shown_texts(path):
 def test_a_message_about_a_clones_file_says_so():
     """A message that names a file or command of the repository says that it needs a clone."""
     pointers = [
-        text for path in SHIPPED_MODULES for text in shown_texts(path) if OF_A_CLONE.search(text)
+        text for path in SHIPPED_MODULES for text in shown_texts(path) if CLONE_PATH.search(text)
     ]
-    assert [] == [text for text in pointers if OF_HELP not in text and IN_A_CLONE not in text]
+    assert [] == [
+        text for text in pointers if REHEARSAL_WORDS not in text and CLONE_WORDS not in text
+    ]

@@ -130,7 +130,7 @@ class InProcessService:
         for record in records:
             key = (record.boot, record.seq)
             if self.received[key] and key not in self.repeatable:
-                self.violations.append(f"{key} came again though it was answered")
+                self.violations.append(f"{key} was sent again after its answer")
             if self.lines.setdefault(key, record.line) != record.line:
-                self.violations.append(f"{key} came with another line")
+                self.violations.append(f"{key} was sent with another line")
             self.received[key] += 1

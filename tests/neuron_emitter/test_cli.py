@@ -213,7 +213,7 @@ def test_replay_succeeds_if_its_reader_exits(reports, tmp_path):
     assert "" == ended.stderr
 
 
-def test_a_reader_that_has_gone_ends_the_run(tmp_path):
+def test_a_closed_output_pipe_ends_the_run(tmp_path):
     """After its output pipe is closed, the emitter ends with exit code 4 and one sentence."""
     process = subprocess.Popen(
         [*EMITTER_COMMAND, *RUN_WORDS, "-"],

@@ -38,7 +38,7 @@ def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropp
     }
 
 
-def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
+def test_drops_of_an_earlier_boots_records_are_counted(tmp_path):
     """
     Records of an earlier boot that this boot drops have their own count.
 

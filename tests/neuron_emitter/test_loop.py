@@ -199,7 +199,7 @@ def test_state_goes_from_boot_to_boot(tmp_path):
     assert "????" == third[0].core_state
 
 
-def test_what_the_last_run_left_is_sent_at_once(tmp_path):
+def test_records_of_the_last_run_are_sent_at_once(tmp_path):
     """Records of the last run are sent at the start, not after the first new minute."""
     clock = FakeClock()
     with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
@@ -213,7 +213,7 @@ def test_what_the_last_run_left_is_sent_at_once(tmp_path):
         assert [(None, AN_INSTANCE)] == outlet.sent
 
 
-def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
+def test_a_minute_that_cannot_be_written_is_dropped_alone(monkeypatch, caplog):
     """A minute whose line has a bug is dropped, logged and counted in the next line."""
     error = WireFormatError("not_extractable", "a bug")
     minute_records = LineWriter.minute_records
@@ -253,7 +253,7 @@ def of_kind(lines, kind):
     return [document for document in map(json.loads, lines) if document["Kind"] == kind]
 
 
-def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
+def test_an_event_is_spooled_at_once():
     """An event is spooled at once with its own time, so that a kill in its minute loses nothing."""
     clock = FakeClock()
     events = EventQueue()
@@ -349,7 +349,7 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
         ("", None, "trn1.2xlarge"),
     ],
 )
-def test_the_instance_type_that_is_given_is_the_last_source(reported, by_facts, expected):
+def test_the_instance_type_setting_is_the_last_source(reported, by_facts, expected):
     """The instance type comes from the report, then from the host, then from the setting."""
     document = busy(instance_info=instance(reported))
     facts = InstanceFacts(instance_type=by_facts)

@@ -85,7 +85,7 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
 @pytest.mark.parametrize(
     ("failure", "before"), [(None, ""), (SourceError("The pipe ended."), "The pipe ended. ")]
 )
-def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
+def test_unsent_records_of_an_input_are_one_sentence(failure, before, spool, outlet_to, caplog):
     """
     The error has the number of undelivered records, their folder and the reason.
 
@@ -112,7 +112,7 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
         ("stdout", REFUSED_CALL, False, 0),
     ],
 )
-def test_what_a_first_call_would_fail_for_is_logged_before_it(
+def test_missing_credentials_are_logged_before_the_first_call(
     output, missing, is_over, expected, *, outlet_to, caplog, monkeypatch
 ):
     """

@@ -123,7 +123,7 @@ def test_a_time_without_a_zone_is_utc(text, expected, monkeypatch):
     assert expected == parse_time_s(text)
 
 
-def test_a_compressed_file_is_replayed_as_what_is_in_it(tmp_path):
+def test_a_compressed_file_is_replayed_like_its_content(tmp_path):
     """A gzip file is recognized by its first bytes, and gives the lines of its content."""
     plain = saved(tmp_path / "reports", *[good()] * 13)
     (tmp_path / "saved").write_bytes(gzip.compress(plain.read_bytes()))

@@ -148,7 +148,7 @@ def ended(running_service):
     running_service.emitter.finish(input_ended=True)
 
 
-def test_a_reload_takes_what_may_change(running, capsys, caplog):
+def test_a_reload_takes_the_settings_that_may_change(running, capsys, caplog):
     """
     A reload takes cluster, threshold, metrics and tags.
 
@@ -204,7 +204,7 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
 
 
 @pytest.mark.parametrize("running", [{"attribution": "team"}], indirect=True)
-def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
+def test_a_reload_does_not_change_attribution(running, capsys, caplog):
     """A reload changes neither attribution nor a setting that attribution forbids."""
     running_service, chosen = running
     for changes in ({}, {"raw_reports": 1}):

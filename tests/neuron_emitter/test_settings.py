@@ -154,7 +154,7 @@ def test_a_number_out_of_its_bounds_is_a_usage_error(value):
         read(RunSettings, "--interval", value)
 
 
-def test_a_list_is_given_again_and_again_or_with_commas():
+def test_a_list_takes_repeated_options_or_commas():
     """A list takes repeated options and commas, also together, and ignores empty parts."""
     given = ["--groups", "a, b", "--groups", ",c,"]
     assert ("a", "b", "c") == read(RunSettings, *given).groups

@@ -80,7 +80,7 @@ class Model:
 
     def observe(self, there, answered, rejected):
         """Note each record that is not in *there* as answered or lost."""
-        assert there <= self.waiting.keys(), "something came back"
+        assert there <= self.waiting.keys(), "a removed record came back"
         for key in [key for key in self.waiting if key not in there]:
             record = self.waiting.pop(key)
             if key in answered:
@@ -216,7 +216,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
             newly_lost = list(self.model.lost.values())[lost_before:]
             earliest_ms = (self.clock() - MAX_AGE_S) * 1000
             assert all(record.timestamp_ms < earliest_ms for record in newly_lost)
-        assert self.is_full or self.is_written, "the disk takes it and did not get it"
+        assert self.is_full or self.is_written, "the disk accepts writes and has no record"
 
     @rule(moods=ANY_MOODS)
     def offer(self, moods):

@@ -180,7 +180,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         assert sum(map(len, cores)) * len(minutes) * 1_000_000 == row.allocated
 
 
-def test_without_it_each_is_named():
+def test_owners_are_named_without_attribution_team():
     """Without `--attribution team`, lines and page have names, so the law above is not empty."""
     lines, page = played([(TEAM_POD, "ml"), ("slurm:7", "ml"), ("process:python3", None)], "auto")
     texts = {json.loads(line)["Kind"]: line for line in lines if PERSON in line}
@@ -202,7 +202,7 @@ def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
     assert "team:ml" == holder.assigned_to
 
 
-def test_raw_reports_do_not_go_with_it():
+def test_raw_reports_are_refused_with_attribution_team():
     """Raw reports are refused, because they have tags and pod names."""
     with pytest.raises(SettingsError, match="--raw-reports writes the names that --attribution t"):
         RunSettings(attribution="team", raw_reports=60)

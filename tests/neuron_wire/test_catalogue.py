@@ -69,7 +69,7 @@ def test_each_member_is_described_completely(subject):
 
 
 @pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
-def test_a_name_means_one_thing_in_a_line(kind):
+def test_a_name_has_one_meaning_in_a_line(kind):
     """No two members of one kind have the same name, and no member is called `_aws`."""
     names = [member.name for member in CATALOGUE_MEMBERS if kind in member.kinds]
     assert sorted(set(names)) == sorted(names)

@@ -74,7 +74,7 @@ GOOD_HOLDER = {"Cores": "0"}
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
-def test_a_bad_holder_costs_only_itself(member, expected):
+def test_an_unreadable_holder_is_counted(member, expected):
     """A holder that cannot be read is counted; the minute and the other holders are read."""
     record = parse(json.dumps(line_of(Holders=member)))
     assert expected == (record.holders, record.holders_more)
@@ -98,7 +98,7 @@ def restarted(state, holders, then_state, *then_holders):
     return merge_records(parts).record
 
 
-def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
+def test_a_cores_letter_and_holder_come_from_one_part():
     """If only the first part knows core 0, core 0 keeps the first part's holder."""
     merged = restarted("aa", [Holder("0-1", "ml/old", 1, "x")], "?a", Holder("1", "ml/new", 2, "y"))
     assert "aa" == merged.core_state

@@ -52,13 +52,13 @@ def test_the_limit_of_a_restart_is_exact():
 @pytest.mark.parametrize(
     ("percents", "mean"), [((0.01, 0.02), 0.02), ((0.02, 0.03), 0.02), ((12.34, 12.35), 12.34)]
 )
-def test_a_mean_between_two_values_is_the_even_one(percents, mean):
+def test_a_mean_is_rounded_half_to_even(percents, mean):
     """A mean has two decimals, rounded half to even, on every machine."""
     merged = restarted(30.0, 30.0, utilization_percent=[(percent,) for percent in percents])
     assert (mean,) == merged.utilization_percent
 
 
-def test_a_core_comes_from_the_last_part_that_knew_it():
+def test_a_core_has_the_values_of_the_last_part_that_knows_it():
     """A core that is unknown in the latest part has the values of the last part that knows it."""
     percents = ((0.5,), (None,))
     minutes = ((7,), (0,))

@@ -41,7 +41,7 @@ class Scripted:
         answer = self.answers.pop(0) if self.answers else Delivered()
         if isinstance(answer, Delivered):
             if self.poison & set(lines):
-                return Invalid("one of these is wrong")
+                return Invalid("one record is invalid")
             lost = {place for places in answer.rejected.values() for place in places}
             self.taken += [line for place, line in enumerate(lines) if place not in lost]
         return answer

@@ -40,7 +40,7 @@ def test_one_put_is_one_call(service, log_stream):
     assert f"neuron-emf/{__version__}" in service.calls[0].user_agent
 
 
-def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
+def test_a_new_stream_is_retried(service, log_stream):
     """After CreateLogStream, an unknown stream is a retry, not a missing log group."""
     service.next_faults["PutLogEvents"] += [
         ServiceError(NOT_FOUND, "The specified log stream does not exist.")
@@ -57,7 +57,7 @@ def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
         ("eu-north-1", "us-west-2", "eu-north-1"),
     ],
 )
-def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
+def test_the_region_of_the_instance_is_the_last_source(aws, service, region, variable, expected):
     """The instance's region is used only if no region is configured."""
     if variable:
         aws.setenv("AWS_DEFAULT_REGION", variable)
@@ -72,7 +72,7 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
 @pytest.mark.parametrize(
     "fault", [service_faults.CUT, service_faults.GARBLED, service_faults.SIGN_IN]
 )
-def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
+def test_an_unreadable_answer_is_requested_again(fault, service, log_stream):
     """
     An unreadable answer with HTTP 200 is requested again, because it may have rejections.
 
@@ -165,7 +165,7 @@ def test_a_failure_that_operators_must_fix_is_refused(service, log_stream, answe
 
 
 @pytest.mark.parametrize("skew_s", [-900, 900])
-def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, skew_s, caplog):
+def test_a_wrong_clock_is_refused_and_measured(service, log_stream, skew_s, caplog):
     """
     If the clock is wrong by more than 5 minutes, the service refuses the SDK's signature.
 
@@ -213,7 +213,7 @@ def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
         (None, DELIVERY_REGION, True, None),
     ],
 )
-def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expected, no_aws):
+def test_missing_credentials_are_known_before_the_first_call(region, where, keys, expected, no_aws):
     """A missing region or credentials are known before the first call, with the call's sentence."""
     no_aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():

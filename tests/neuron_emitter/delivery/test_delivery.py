@@ -121,12 +121,12 @@ def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
     """A poison record is quarantined with the destination's words."""
     fill(spool, *"abcd")
     assert Flushed(0) == deliver_to(Scripted(poison=["c"])).flush(5)
-    assert [(["c"], "one of these is wrong")] == quarantined
+    assert [(["c"], "one record is invalid")] == quarantined
     assert {"invalid": 1} == spool.health().dropped
     assert identity_holds(spool)
 
 
-def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
+def test_a_destination_that_rejects_every_record_does_not_empty_the_spool(
     spool, deliver_to, quarantined, caplog
 ):
     """After 100 invalid records in a row, delivery stops dropping and logs what to check."""
@@ -165,5 +165,5 @@ def test_a_dropped_record_is_logged_without_its_line(spool, deliver_to, caplog):
     assert 1 == said.count
     assert "invalid" == said.reason
     assert "sending" == said.stage
-    assert "one of these is wrong" == said.why
+    assert "one record is invalid" == said.why
     assert "secret" not in str(said.__dict__)

@@ -114,7 +114,7 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
         sender.stop(1)
 
 
-def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
+def test_a_replaced_sender_finishes_its_call(spool, clock):
     """A replaced sender may finish its call: the answer counts, and nothing is sent after it."""
     destination = Hanging(clock, before=appender(spool, clock, "later"))
     sender = started(spool, clock, destination)

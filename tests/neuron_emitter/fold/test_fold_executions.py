@@ -52,7 +52,7 @@ def report_of(*stats, **members):
     )
 )
 @example([({"completed": 10, **dict.fromkeys(FAILURE_MEMBERS, 1)}, dict.fromkeys(ERROR_CAUSES, 0))])
-def test_which_member_counts_where(groups):
+def test_executions_and_errors_are_summed(groups):
     """
     Executions count every end, with or without error. Errors count all failures.
 

@@ -50,7 +50,7 @@ def test_an_error_of_a_sidecar_is_one_event():
     assert {**expected, "Count": 1} == event.details
 
 
-def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
+def test_an_error_of_a_whole_runtime_has_its_own_name():
     """An error of a whole runtime is a RuntimeError, because it puts all its groups in doubt."""
     broken, well = (report(runtime(error=text)) for text in ("lost the connection", ""))
     events = events_of([broken], [well])
@@ -124,7 +124,7 @@ def test_the_error_of_every_group_is_an_event(group):
         ["x" * 400 + str(number) for number in range(3000)],
     ],
 )
-def test_what_is_remembered_of_texts_is_bounded(texts):
+def test_memory_for_error_texts_is_bounded(texts):
     """Memory for error texts is bounded: 2 MB of long texts, and 1.2 MB that differ in a number."""
     fold = new_fold()
     add(fold, report_with_error("begin"), REPORTS_START_S)

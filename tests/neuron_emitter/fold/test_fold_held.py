@@ -28,7 +28,7 @@ def table_of(group):
     return group["neuron_runtime_used_bytes"]["usage_breakdown"]["neuroncore_memory_usage"]
 
 
-def test_listing_a_core_is_not_holding_it():
+def test_a_listed_core_is_not_held():
     """A runtime lists every visible core, so a listed core is not held."""
     assert "uuuu" == minute_of(report(runtime(IDLE_COUNTERS, memory()))).core_state
 
@@ -72,7 +72,7 @@ GONE_RUNTIME = runtime(error="no such process")
 IDLE_0, IDLE_1, BOTH = (
     runtime(IDLE_COUNTERS, memory(dict.fromkeys(on, 1))) for on in ([0], [1], [0, 1])
 )
-UNTOLD = runtime(IDLE_COUNTERS)
+WITHOUT_MEMORY = runtime(IDLE_COUNTERS)
 OTHER_1, OTHER_3 = (runtime(IDLE_COUNTERS, memory({core: 1}), pid=2) for core in (1, 3))
 FAILED_MEMORY = runtime(IDLE_COUNTERS, memory({0: 1, 1: 1, 2: 1}, error="cannot read memory"))
 LISTS_1 = runtime(counters({1: 0}))
@@ -87,7 +87,7 @@ OTHER_SILENT = runtime(counters([], error="x"), pid=2)
         # A runtime that released a core within the minute does not hold it.
         ("uauu", [[BOTH], [IDLE_1]]),
         # If memory is reported less often than counters, its last reading counts.
-        ("uauu", [[IDLE_1], [UNTOLD], [UNTOLD]]),
+        ("uauu", [[IDLE_1], [WITHOUT_MEMORY], [WITHOUT_MEMORY]]),
         ("uauu", [[IDLE_1], None]),
         # The reading before a failed group counts, whatever other runtimes reported since.
         ("auua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3]]),
@@ -95,8 +95,8 @@ OTHER_SILENT = runtime(counters([], error="x"), pid=2)
         ("uuua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3], [OTHER_3]]),
         ("auuu", [[IDLE_0], [FAILED_MEMORY]]),
         # A runtime that appears after the last reading holds what it lists.
-        ("uaua", [[IDLE_1], [UNTOLD, OTHER_LISTS_3]]),
-        ("uauu", [[IDLE_1], [UNTOLD, OTHER_LISTS_3], [IDLE_1]]),
+        ("uaua", [[IDLE_1], [WITHOUT_MEMORY, OTHER_LISTS_3]]),
+        ("uauu", [[IDLE_1], [WITHOUT_MEMORY, OTHER_LISTS_3], [IDLE_1]]),
         # A runtime that ended holds nothing, and after a confirmed empty list no core is held.
         ("uauu", [[IDLE_0, OTHER_1], [OTHER_1]]),
         ("uuuu", [[IDLE_0], [], []]),

@@ -58,7 +58,7 @@ def test_an_unknown_minute_neither_adds_nor_resets():
     assert (3, 4) == play(fold, 4, [0, 0])
 
 
-def test_a_core_is_counted_by_its_own_seconds():
+def test_a_core_needs_its_own_covered_seconds():
     """A core needs 45 covered seconds of its own: a failed runtime can hide it for the rest."""
     idle = runtime(counters([0, 0]), memory())
     hidden = two_cores(idle, runtime(None, memory({0: 1}), pid=2))
@@ -86,7 +86,7 @@ def test_busy_in_any_part_of_a_minute_resets(parts, expected):
         fold = restored(fold)
 
 
-def test_a_count_from_the_future_does_not_stop_the_clock():
+def test_counting_resumes_after_a_clock_was_ahead():
     """Counting resumes after a clock that was days ahead is corrected."""
     fold = new_fold()
     play(fold, 10_000, [0, 0])
@@ -131,7 +131,7 @@ def stored():
     return json.loads(fold.encode_state())
 
 
-def test_a_member_that_this_version_does_not_know_is_dropped():
+def test_an_unknown_state_member_is_dropped():
     """The emitter drops state members that a newer version added."""
     whole = stored()
     known = read_state(json.dumps({**whole, "new_in_the_next_release": {"a": 1}}).encode())

@@ -184,12 +184,12 @@ def test_facts_fill_members_that_no_report_has():
     assert "trn1.2xlarge" == record.instance_type
     assert "eu-central-1" == record.region
     assert "eu-central-1a" == record.availability_zone
-    assert "??" == record.core_state, "the cores of the type, all unknown"
+    assert "??" == record.core_state, "all cores of the type are unknown"
     assert REPORTED_FACTS == fold.instance
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-def test_a_report_wins(is_late):
+def test_a_report_wins_over_facts(is_late):
     """A report wins over facts, in any order, because it describes the counted devices."""
     fold = new_fold()
     steps = [lambda: fold.learn_facts(REPORTED_FACTS), lambda: add(fold, report(), REPORTS_START_S)]

@@ -118,7 +118,7 @@ def folded(entries, chosen):
 
 @FOLD_LAW
 @given(ANY_MINUTES, ANY_FOLD_SETTINGS)
-def test_every_minute_agrees_with_itself(entries, chosen):
+def test_every_minute_is_consistent(entries, chosen):
     """
     A minute's coverage, utilization and letters are within their limits and agree.
 

@@ -97,7 +97,7 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
 @pytest.mark.parametrize(
     ("minutes", "due"), [(1, True), (0, False), (-1, False), (-120, False), (-121, True)]
 )
-def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
+def test_a_minute_ends_if_the_clock_leaves_it(minutes, due):
     """A minute ends when the clock moves past it, or back by more than two hours."""
     clock = MinuteClock()
     assert not clock.is_due(REPORTS_START_S + 60 * minutes)
@@ -170,7 +170,7 @@ def test_a_chosen_failure_that_did_not_occur_is_0():
         ({**executions(5), "error_summary": None}, "Exec"),
     ],
 )
-def test_what_was_not_read_is_not_0(stats, reported):
+def test_failures_that_were_not_read_are_absent(stats, reported):
     """Failures are absent without their group, and causes are absent without errors by cause."""
     record = minute_of(
         report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE_READINGS

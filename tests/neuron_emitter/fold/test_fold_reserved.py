@@ -186,7 +186,7 @@ def test_the_schedulers_facts_of_a_job_name_its_holder(jobs, status, team):
     assert expected == (holder.name, holder.team, holder.gone)
 
 
-def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
+def test_owners_have_held_and_reserved_cores():
     """An owner has held and reserved cores. Its team can come from the reservation."""
     assignments_now = Assignments(
         "known", (POD_ALLOCATION._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),)

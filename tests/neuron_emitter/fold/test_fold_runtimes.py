@@ -205,7 +205,7 @@ def reasons(*minutes, **chosen):
         ([ON_0, OTHER_RUNTIME], ["start", "start"]),
     ],
 )
-def test_a_line_comes_with_what_is_new(minutes, expected):
+def test_a_line_is_written_if_something_changed(minutes, expected):
     """
     A line is written at start, on another owner or other cores, and on error.
 
@@ -227,7 +227,7 @@ def test_a_runtime_that_always_fails_has_six_lines_an_hour():
     assert ["start"] + ["error"] * 5 == [reason for reason in minutes if reason]
 
 
-def test_a_person_chooses_which_runtimes_have_lines():
+def test_a_setting_chooses_runtime_lines():
     """`all` adds lines with the reason `all`, and `none` writes no lines."""
     assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
     assert [None, None] == reasons(ON_0, FAILING_RUNTIME, runtime_lines="none")
@@ -259,7 +259,7 @@ def test_zero_device_memory_with_loaded_models_is_absent(models, expected):
         (hardware(), "inf1.xlarge", 8 * GIB),
         (hardware(), "inf9.large", None),
     ],
-    ids=["reported", "without cores", "older tool: of the type", "unknown type"],
+    ids=["reported", "without cores", "older tool: size by type", "unknown type"],
 )
 def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected):
     """Total device memory is devices times memory per device, or the type's, or absent."""

@@ -111,7 +111,7 @@ def test_without_a_name_the_error_lists_the_answer_of_each_source(imds, machine,
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "träning", "a\tb"])
-def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(name, play, machine):
+def test_a_name_that_cannot_be_a_dimension_is_refused(name, play, machine):
     """A name that cannot be a dimension is refused. The error names its source, not the name."""
     agent = play({"/v1/metadata": {"Cluster": name}})
     with pytest.raises(SettingsError, match="1 to 255 printable ASCII"):
@@ -121,7 +121,7 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
     assert name not in str(raised.value)
 
 
-def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, closed_url):
+def test_the_given_region_is_used(api, imds, machine, closed_url):
     """The search uses the given region, else the variable's, else the metadata service's."""
     environ = {SERVICE_VARIABLE: imds.url, "TAGGED": "group"}
     common = {"root": machine(), "agent_url": closed_url}
@@ -188,7 +188,7 @@ def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imd
 
 
 @pytest.mark.parametrize("route", [500, "{", {"Cluster": ""}])
-def test_an_agent_that_is_not_up_yet_has_a_configuration(route, play, search):
+def test_an_agent_that_has_not_started_is_named_by_its_configuration(route, play, search):
     """If the ECS agent has not started, its configuration names the cluster."""
     agent = play({"/v1/metadata": route})
     files = {"etc/ecs/ecs.config": "ECS_LOGLEVEL=info\nECS_CLUSTER=training\n"}

@@ -89,7 +89,7 @@ def test_facts_are_kept_if_the_service_fails_halfway(imds, machine):
 
 @pytest.mark.parametrize("route", ["never", "drip"])
 @pytest.mark.parametrize("path", [TOKEN_PATH, DOCUMENT_PATH])
-def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, machine, patience):
+def test_facts_come_from_the_board_without_the_service(path, route, imds, machine, patience):
     """If the metadata service does not answer in time, ID and type come from the board."""
     imds.routes[path] = getattr(imds, route)
     patience(0.3)
@@ -162,7 +162,7 @@ def test_the_board_is_there_at_once(imds, look, patience):
     assert lookup.wait_for_facts(0.0) == InstanceFacts(instance_id=BOARD_ID)
 
 
-def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
+def test_the_board_below_the_given_root_wins(tmp_path, look):
     """The board under the mounted host root wins over the container's own board."""
     service = MetadataService("", disabled=True)
     given = tmp_path / "given"

@@ -125,7 +125,7 @@ def test_without_a_region_no_request_is_sent(ec2):
     assert [] == ec2.asked
 
 
-def test_an_api_that_is_silent_is_left(ec2, monkeypatch):
+def test_a_silent_api_is_abandoned(ec2, monkeypatch):
     """An API that does not answer is abandoned in time, also while the SDK seeks credentials."""
     ec2.routes["/"] = ec2.never
     monkeypatch.setattr("neuron_emitter.instance.instance_tags.API_WITHIN_S", 0.2)

@@ -124,7 +124,7 @@ def test_an_answer_comes_with_its_status_and_what_was_sent(play):
 
 
 @pytest.mark.parametrize("behavior", ["never", "drip"])
-def test_a_service_that_does_not_end_its_answer_is_left(behavior, play, patience):
+def test_an_endless_answer_is_abandoned(behavior, play, patience):
     """A server that is silent or sends a byte at a time is abandoned in time."""
     service = play()
     service.routes["/"] = getattr(service, behavior)

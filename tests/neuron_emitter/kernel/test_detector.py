@@ -70,7 +70,7 @@ def test_a_text_that_resembles_a_fault_is_not_one(text):
 
 
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
-def test_an_index_that_is_none_is_left_out(index):
+def test_an_invalid_index_is_unknown(index):
     """An index that is not an ASCII number, or too high for any instance, is unknown."""
     (detected,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", DETECTED_AT_S)
     assert detected.device is None

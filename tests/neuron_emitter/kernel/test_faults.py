@@ -275,7 +275,7 @@ def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
         (FAULTS_NOW_S + 1, FAULTS_NOW_S),
     ],
 )
-def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
+def test_an_event_has_its_own_time_within_a_day(at_s, expected, log):
     """
     An event has its own time, or now if that is in the future or over a day ago.
 
@@ -322,7 +322,7 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     assert 2 == faults.event_state.counted.seq
 
 
-def test_a_clock_that_is_set_back_makes_no_new_fault_old():
+def test_new_faults_stay_new_if_the_clock_is_set_back():
     """After a recent message, all later messages are recent, even if the clock steps back."""
     detector = FaultDetector(LogState(), FAULTS_NOW_S)
     detector.read_messages(

@@ -99,7 +99,7 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
     assert [wanted, ""] == [message.text for message in messages]
 
 
-def test_a_record_that_comes_in_pieces_is_one(tmp_path):
+def test_a_record_in_pieces_is_one_message(tmp_path):
     """A record that arrives in pieces through a pipe is one message."""
     path, writer = pipe(tmp_path)
     source = ring(path)
@@ -210,9 +210,7 @@ def test_an_unreadable_log_is_logged_once(machine, watched, is_asked_for, level,
     assert watch.take_detection().position is None
 
 
-def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
-    machine, watched, monkeypatch, caplog
-):
+def test_a_log_that_fails_later_does_not_end_the_emitter(machine, watched, monkeypatch, caplog):
     """If reading fails later, the failure is logged. Earlier faults count, later faults do not."""
     machine.write(1, REAL)
     watch = watched("kmsg", LogState(Position(KERNEL_BOOT)))
@@ -228,7 +226,7 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
     assert faults.count is None
 
 
-def test_a_flood_waits_where_it_is(monkeypatch):
+def test_a_flood_waits_in_the_ring(monkeypatch):
     """A flood of faults waits in the ring until the emitter takes the faults it has read."""
     monkeypatch.setattr(watching, "MAX_WAITING_FAULTS", 5)
     reads = threading.Semaphore(0)

@@ -72,7 +72,7 @@ def test_every_known_core_of_a_report_is_extracted_once(sample):
 
 
 @given(SAMPLES, ANY_LINE_SETTINGS)
-def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
+def test_a_report_line_names_the_cores_of_its_values(sample, settings):
     """A report line names the cores of its values, in order."""
     read = {}
     for line in [

@@ -63,7 +63,7 @@ def test_each_runtime_of_a_minute_is_named():
     assert {9: "unit:of-9", 10: "unit:of-10"} == owners_in(lines)
 
 
-def test_a_holder_that_is_named_by_its_cores_keeps_its_start_and_command():
+def test_a_holder_named_by_its_cores_keeps_its_start_and_command():
     """A holder with the name of its cores' pod keeps the start and command of its process."""
     pods = kubernetes({0: "ml/llama-0"})
     whole = report(*reports_of(7)["neuron_runtime_data"], neuron_k8s_info=pods)
@@ -98,7 +98,7 @@ def saved_holder(folder, saved_proc=None):
     ("groups", "expected"),
     [(UNIT_GROUPS, "unit:llama"), (f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", f"pod:{'a' * 32}")],
 )
-def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch, groups, expected):
+def test_replay_names_owners_by_saved_files(machine, tmp_path, monkeypatch, groups, expected):
     """Replay names owners by saved files, and asks no service about today's processes."""
     # a request would log a TypeError
     monkeypatch.setattr("neuron_emitter.owners.places.exchange", None)
@@ -106,7 +106,7 @@ def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch,
     assert expected == saved_holder(tmp_path, machine.proc)
 
 
-def test_a_replay_without_processes_names_none(tmp_path, caplog):
+def test_replay_without_processes_names_no_owner(tmp_path, caplog):
     """Replay without saved processes names no owner, and logs a mistyped folder."""
     assert [None, None] == [saved_holder(tmp_path), saved_holder(tmp_path, tmp_path)]
     assert f"no processes in {tmp_path}" in caplog.text

@@ -79,7 +79,9 @@ def test_a_task_has_the_devices_of_its_bundle(machine, play):
     assert [exactly("ecs:llama/server", 0, 1, 11)] == list(devices.read_allocations())
     asked = agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}")
     devices.read_allocations()
-    assert asked == agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}"), "asked once of a name"
+    assert asked == agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}"), (
+        "a name is requested once"
+    )
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
         "",
     ],
 )
-def test_no_other_address_of_an_environment_is_asked(machine, play, address):
+def test_only_the_metadata_address_of_ecs_is_requested(machine, play, address):
     """Only the metadata address of ECS is requested: processes can set their environment."""
     metadata = play({f"/v4/{METADATA_ID}/task": {**TASK_METADATA, "ServiceName": "search"}})
     machine.urls["ecs_metadata_url"] = metadata.url
@@ -282,7 +282,7 @@ def test_the_labels_of_a_task_name_it_while_the_agent_starts(machine, label, exp
     assert not owner.is_final
 
 
-def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(machine, play, monkeypatch):
+def test_an_agent_that_does_not_answer_is_asked_once(machine, play, monkeypatch):
     """An ECS agent without an answer is asked once for all processes of a minute."""
     agent = play({AGENT_PATH: lambda request: request.wfile.write(b"?")})
     machine.urls["ecs_agent_url"] = agent.url

@@ -39,7 +39,7 @@ from tests.neuron_emitter.owners.fake_machine import (
 )
 
 OTHER_POD = "00000000-0000-0000-0000-000000000001"
-OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD_ID, OTHER_POD)
+OTHER_POD_GROUPS = EKS_CGROUPFS_V1.replace(POD_ID, OTHER_POD)
 TRAINER_LOGS = f"var/log/pods/ml_trainer-0_{POD_ID}"
 
 
@@ -98,7 +98,7 @@ def test_an_answer_is_read_or_refused(answer):
         allocations_of(memoryview(answer))
 
 
-def test_an_answer_that_is_cut_is_refused():
+def test_a_truncated_answer_is_refused():
     """A truncated answer is refused, because a missing pod would make cores look free."""
     whole = listed(TRAINER, TRAINER)
     between = len(listed(TRAINER))
@@ -134,7 +134,7 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
         (lambda _channel: None, "closed the connection"),
     ],
 )
-def test_a_kubelet_that_does_not_answer_is_a_reason_and_a_remedy(machine, kubelet, answer, reason):
+def test_a_failed_kubelet_has_a_reason_and_a_remedy(machine, kubelet, answer, reason):
     """A kubelet that fails has a reason and a remedy, without its own words."""
     kubelet(answer)
     failure_reason, remedy = failure(PodResources(machine.places, within_s=60.0))
@@ -168,38 +168,36 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
     [
         ([EKS_SYSTEMD_V2], [f"{TRAINER_LOGS}/main/0.log"], True),
         ([EKS_CGROUPFS_V1], [f"{TRAINER_LOGS}/main/0.log"], True),
-        ([OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log"], False),
+        ([OTHER_POD_GROUPS], [f"{TRAINER_LOGS}/main/0.log"], False),
         # A user can name his groups as he likes.
         (
             [
                 EKS_SYSTEMD_V2.replace("kubepods.slice", "user@1000.service/kubepods.slice", 1),
-                OF_OTHER_POD,
+                OTHER_POD_GROUPS,
             ],
             [f"{TRAINER_LOGS}/main/0.log"],
             False,
         ),
         # The pod pulls its image: no container has started. One of two with this name waits.
-        ([OF_OTHER_POD], [f"{TRAINER_LOGS}/"], True),
+        ([OTHER_POD_GROUPS], [f"{TRAINER_LOGS}/"], True),
         (
-            [OF_OTHER_POD],
+            [OTHER_POD_GROUPS],
             [f"{TRAINER_LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"],
             True,
         ),
         # Its ID is unknown, or control groups or processes are not visible.
-        ([OF_OTHER_POD], [], True),
+        ([OTHER_POD_GROUPS], [], True),
         ([BARE], [f"{TRAINER_LOGS}/main/0.log"], True),
         (None, [f"{TRAINER_LOGS}/main/0.log"], True),
     ],
 )
-def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
-    machine, processes, logs, expected
-):
+def test_a_pod_without_a_process_has_ended_unless_it_waits(machine, processes, logs, expected):
     """
     A listed pod without a process has ended, unless it waits to start.
 
     Kubernetes before 1.34 lists finished pods. With hidden processes, no pod counts as ended.
     """
-    for pid, groups in enumerate(processes or [OF_OTHER_POD], 42):
+    for pid, groups in enumerate(processes or [OTHER_POD_GROUPS], 42):
         machine.process(pid, groups=groups)
     if processes is None:
         (machine.proc / "1" / "cgroup").unlink()
@@ -364,7 +362,7 @@ def test_the_checkpoint_has_the_present_pods(machine, entries, claimed, expected
     assert expected == checkpoint(machine, *entries, claimed=claimed).read_allocations()
 
 
-def test_a_checkpoint_that_cannot_be_read_is_a_reason_and_a_remedy(machine):
+def test_an_unreadable_checkpoint_has_a_reason_and_a_remedy(machine):
     """An unreadable checkpoint, or no folder of pods, has a reason and a remedy."""
     source = KubeletCheckpoint(machine.places)
     assert "does not exist" in failure(source)[0]

@@ -182,7 +182,7 @@ def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(machine, own
     assert not gone_after(0)
     shutil.rmtree((machine.root / logs).parents[1])
     assert [False, False, True] == [gone_after(seconds) for seconds in (1, GONE_AFTER_S - 1, 1)]
-    assert gone_after(3600), "a name that is looked for again stays that of one that is gone"
+    assert gone_after(3600), "a repeated lookup keeps the gone process"
     shutil.rmtree((machine.root / other).parents[2])
     assert not gone_after(20)
     machine.file(other, "")
@@ -191,7 +191,7 @@ def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(machine, own
     assert not gone_after(20)
     machine.end(42)
     machine.process(groups=machines.EKS_SYSTEMD_V2, ticks=100_000)
-    assert not gone_after(20), "another process, which the pid now is"
+    assert not gone_after(20), "the PID is another process now"
 
 
 # --- the thread ---

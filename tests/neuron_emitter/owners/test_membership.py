@@ -126,7 +126,7 @@ def test_the_most_specific_hierarchy_counts(groups, expected):
         f"slurmstepd.scope/{MACHINE_SLUID}/step_0/user/task_0",
     ],
 )
-def test_a_user_cannot_pass_for_another_by_naming_groups(below):
+def test_a_user_cannot_impersonate_others_by_naming_groups(below):
     """Groups below a user's systemd are not pods, tasks or jobs, because users can name them."""
     parsed = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
     assert parsed.job is None

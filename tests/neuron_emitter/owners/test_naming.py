@@ -47,7 +47,7 @@ def test_the_groups_alone_give_a_name(machine, form, variables, expected):
     assert expected == name_of(machine)
 
 
-def test_a_users_own_container_has_no_name_of_another(machine):
+def test_a_users_container_has_its_own_name(machine):
     """A container of a user has its own name, although the user can give it a pod's ID."""
     machine.process(groups=machines.ROOTLESS)
     machine.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")

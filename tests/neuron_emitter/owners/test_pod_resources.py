@@ -63,7 +63,7 @@ def test_a_refusal_is_a_reason(machine, mode, reason):
     assert "`" not in str(raised.value)
 
 
-def test_a_server_that_does_not_answer_is_left_in_time(machine):
+def test_a_call_ends_at_its_deadline(machine):
     """The call ends at the emitter's deadline if the server does not answer."""
     with (
         serving(machine, "silent"),

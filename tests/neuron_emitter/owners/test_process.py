@@ -51,7 +51,7 @@ def test_a_process_may_end_between_any_two_reads(child, reads):
 
 
 @pytest.mark.parametrize("name", ["a) S 1", "(", ")", "", " ", "a\nb", ") R 0 (", "\u00e9\u00e9"])
-def test_a_command_name_may_hold_brackets(machine, name):
+def test_a_command_name_may_contain_any_characters(machine, name):
     """A command name can contain any characters; the start time after it is found."""
     machine.process(command=name, ticks=12_345)
     with open_process(machine.proc, 42) as process:

@@ -113,7 +113,9 @@ def test_the_last_answer_counts_for_two_minutes(clock):
         reader.read_schedulers()
         assert Assignments("known", (POD_A,), ("first",)) == reader.current_assignments()
     clock.now_s += READ_EVERY_S
-    assert UNKNOWN_ASSIGNMENTS == reader.current_assignments(), "also where the thread hangs"
+    assert UNKNOWN_ASSIGNMENTS == reader.current_assignments(), (
+        "the answer expires even if the thread hangs"
+    )
     reader.read_schedulers()
     assert Assignments("known", (), ("second",)) == reader.current_assignments()
 
@@ -191,7 +193,7 @@ def test_sources_are_asked_in_their_order(machine):
     handed_over = ["the container reservations of this pod"]
     assert [own, ["the bundles of containers"], ["scontrol"]] == names()
     machine.file("run/neuron-emf/reservations.json", "{}")
-    assert handed_over == names()[0], "the chart mounts no other source"
+    assert handed_over == names()[0], "the chart mounts only this source"
     (machine.root / "var/lib/kubelet").mkdir(parents=True)
     assert handed_over + own == names()[0]
 
@@ -212,7 +214,7 @@ def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
         reader.close()
         checkpoint(machine)
     assert reservations_reader_of(attribution, "/reports.json", machine.proc) is None, (
-        "of any machine"
+        "the file may be of another machine"
     )
 
 

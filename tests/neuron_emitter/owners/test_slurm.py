@@ -339,7 +339,7 @@ class Minutes:
         return {allocation.job: allocation for allocation in known}, reason
 
 
-def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, slurmctld):
+def test_slurmctld_is_asked_for_devices_once_per_job(node, slurmctld):
     """
     The emitter asks slurmctld for a new job's devices once, within a minute.
 
@@ -379,7 +379,7 @@ JOB_ANSWERS = st.sampled_from(
 
 @settings(max_examples=15)
 @given(st.lists(JOB_ANSWERS, min_size=27, max_size=27), st.sampled_from("19"), st.booleans())
-def test_what_is_known_of_a_job_does_not_depend_on_the_others(
+def test_a_job_does_not_depend_on_answers_about_others(
     tmp_path_factory, answers, first, has_process
 ):
     """
@@ -406,13 +406,17 @@ def test_what_is_known_of_a_job_does_not_depend_on_the_others(
             slurmctld.jobs["5"] = answer
             for second in (0, 30):
                 known, reason = minutes.read_at(60 * minute + second)
-                assert reason or f"1{minute:02}" in known, "neither unknown nor known"
+                assert reason or f"1{minute:02}" in known, (
+                    "the new job is neither unknown nor known"
+                )
                 for job, devices in old.items():
                     assert allocation_of(job, devices=devices) == known[job]._replace(
                         team="physics"
                     )
             end(node, f"1{minute:02}")
-    assert len(slurmctld.asked) <= 3 * (4 + 1), "3 times all of 4 jobs and the configuration"
+    assert len(slurmctld.asked) <= 3 * (4 + 1), (
+        "3 calls for each of 4 jobs and for the configuration"
+    )
 
 
 @pytest.mark.parametrize(
@@ -498,9 +502,7 @@ def _hang(monkeypatch, node):
         ("scontrol: error while loading shared libraries", "as the emitter's user"),
     ],
 )
-def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
-    node, monkeypatch, words, remedy
-):
+def test_a_failed_command_has_its_words_and_a_remedy(node, monkeypatch, words, remedy):
     """A failed command has its words and a remedy. More rights are advised only for hidden jobs."""
     monkeypatch.setattr(os, "geteuid", lambda: 991)
     install(node, f"printf '{words}\\a\\nmore\\n' >&2; exit 3")

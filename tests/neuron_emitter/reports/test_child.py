@@ -31,7 +31,7 @@ threading.Thread(target=read).start()
 """
 
 
-def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
+def test_endless_errors_cost_no_report(script, clock):
     """Endless errors of the child cost no report and bounded memory."""
     path = script(f"""
         if os.fork() == 0:

@@ -136,7 +136,7 @@ def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_con
 @pytest.mark.parametrize(
     "period", ["0.5s", "1.0s", "5", "5 s", "0s", "-1s", "1m", "", 5, 0.5, True]
 )
-def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
+def test_a_period_that_becomes_5_seconds_has_a_warning(period, user_config):
     """A period that neuron-monitor replaces by 5 s has a warning, because it does so silently."""
     config = user_config({**asking(COUNTERS_GROUP), "period": period})
     assert 5.0 == config.period_s
@@ -191,7 +191,7 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
         ),
     ],
 )
-def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_config):
+def test_a_configuration_that_loses_data_has_a_warning(document, words, user_config):
     """A configuration that loses data is used, with a warning of one sentence."""
     (warning,) = user_config(document).warnings
     assert words in warning

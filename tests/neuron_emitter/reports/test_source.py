@@ -51,7 +51,7 @@ def test_a_file_is_read_to_its_end(tmp_path):
     source.close()
 
 
-def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
+def test_a_pipe_returns_its_data_or_nothing_in_time(pipe):
     """A pipe without data returns empty bytes in time. Its end is None."""
     read_end, write_end = pipe
     source = DescriptorSource(read_end, "a pipe", owned=True)

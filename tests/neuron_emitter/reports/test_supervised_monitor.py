@@ -94,7 +94,7 @@ def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["close", "silence"])
-def test_what_the_child_started_is_stopped_too(how, script, clock):
+def test_processes_of_the_child_are_stopped(how, script, clock):
     """Processes that the child started, such as by a wrapper script, are stopped too."""
     path = script("""
         if os.fork() == 0:

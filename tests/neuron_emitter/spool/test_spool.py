@@ -32,7 +32,7 @@ from tests.neuron_emitter.spool_parts import (
 
 
 @given(st.lists(st.text(), max_size=5))
-def test_any_line_comes_back(texts):
+def test_any_line_is_returned(texts):
     """Any line is returned byte for byte. A lone surrogate, which is not text, is invalid."""
     with Spool(None, max_age_s=1e12) as spool:
         spool.append(lines(*texts, "\ud800"))
@@ -181,7 +181,7 @@ def test_the_quarantine_is_bounded(spool):
     assert [MAX_QUARANTINE_BYTES + 1] == [len(entry["Line"]) for entry in entries(path)]
 
 
-def test_a_full_disk_does_not_keep_the_poison_in_the_spool(spool, caplog):
+def test_poison_is_dropped_on_a_full_disk(spool, caplog):
     """A poison record on a full disk is dropped and counted, with a log line."""
     spool.append(lines("a"))
     with full_disk(), caplog.at_level(logging.WARNING):

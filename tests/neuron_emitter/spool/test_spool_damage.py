@@ -42,7 +42,7 @@ def hurt(spool, *, keep_bytes=DAMAGED_HEADER_BYTES):
     database.execute("PRAGMA shrink_memory").fetchall()
 
 
-def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clock, caplog):
+def test_damage_costs_only_the_records_in_the_file(tmp_path, clock, caplog):
     """Damage costs the file's records, counted as damaged; boot, numbers and state continue."""
     events = []
     with Spool(tmp_path, clock=clock) as spool:

@@ -30,7 +30,7 @@ def watched(tmp_path, clock, events):
         yield opened
 
 
-def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
+def test_a_full_disk_loses_no_record_and_no_number(watched, events, caplog):
     """A full disk costs no record and no number: records wait in memory and are written later."""
     watched.append(lines("a"), b"one")
     with full_disk(), caplog.at_level(logging.INFO, "neuron_emitter"):
