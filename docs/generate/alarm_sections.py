@@ -56,7 +56,7 @@ def rings(alarm, stated):
     missing = ""
     if alarm.missing == "breaching":
         least = alarm.evaluation_periods + EXTRA_PERIODS
-        missing = f"; missing data breaches when there is no other in at least {least} {length}"
+        missing = f", or no data for at least {least} {length}"
     return f"{limit} in {alarm.datapoints_to_alarm} of {alarm.evaluation_periods} {length}{missing}"
 
 
