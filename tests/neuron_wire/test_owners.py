@@ -62,7 +62,7 @@ def test_all_holdings_of_one_name_are_one_owner():
     """
     Holdings with one name, or without a name, are one owner.
 
-    Its executions are absent if a holding does not report them.
+    Its executions are absent if a holding with cores does not report them.
     """
     first = ("a", {0, 1}, "x", (), 3)
     second = ("a", {1, 2}, "x", (), 4)

@@ -168,7 +168,7 @@ class MinuteSettings:
     )
     tag_dimension: tuple[str, ...] = advanced(
         (),
-        "Tag to use as a dimension beside the cluster; each value adds as many "
+        "Tag to use as a dimension next to the cluster; each value adds as many "
         "billed metrics as the cluster has; by default none.",
         metavar="KEY",
     )
@@ -232,6 +232,6 @@ class ReplaySettings(MinuteSettings):
     saved_proc: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
         "The /proc of the reports' machine, live or a copy, to name owners from; the machine's "
-        "other files are read beside it; by default no owner is named.",
+        "other files are read next to it; by default no owner is named.",
         kind=FOLDER_TYPE,
     )

@@ -214,7 +214,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     proc_dir: Path = advanced(  # noqa: RUF009 - a field, not a shared value
         Path("/proc"),
         "The /proc of the reports' machine; in a container, where the host's is "
-        "mounted, such as /host/proc. The host's other files are read beside it.",
+        "mounted, such as /host/proc. The host's other files are read next to it.",
         kind=FOLDER_TYPE,
     )
     paid: str | None = advanced(
