@@ -1,4 +1,4 @@
-"""A world for the functions to live in: records, what becomes of them, a table, a clock."""
+"""A world for the functions: records, their fates, a table and a clock."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ WORLD_BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc0000
 
 
 class FragileTable:
-    """What a forked process sees of the table, until it reads the bucket at which it ends."""
+    """
+    The table as a forked process sees it, until the process reads the bucket at which it ends.
+    """
 
     def __init__(self, table, how: str, ends):
         self._table = table
@@ -65,7 +67,7 @@ class FragileTable:
 
 @dataclass
 class ClusterWorld:
-    """The table, the clock and everything that was printed."""
+    """The table, the clock and all printed lines."""
 
     now_s: float
     rules: Rules = WORLD_RULES
@@ -78,11 +80,11 @@ class ClusterWorld:
 
     def deliver(self, records, *, in_packs=False, pause=None, **fate) -> None:
         """
-        One invocation of ingest; what it leaves undone is delivered again later.
+        Run ingest once; what it leaves undone is delivered again later.
 
-        Each record in an item of its own, as from CloudWatch Logs, or *in_packs*.
+        Each record has an item of its own, as from CloudWatch Logs, or all are stored *in_packs*.
 
-        *pause* happens between storing and reading the clock.
+        *pause* is called after the records are stored and before the clock is read.
         """
         process: Any = KillableProcess(self.table, self.printed, **fate)
         moments = iter([lambda: None, pause or (lambda: None)])
@@ -99,16 +101,16 @@ class ClusterWorld:
             self.stored.update(identity(record) for record in records)
 
     def depart(self, instance_id, minute, **fate) -> None:
-        """One invocation of departure; EventBridge delivers again what was killed."""
+        """Run departure once; EventBridge delivers the event again if the function was killed."""
         with suppress(KilledError):
             KillableProcess(self.table, self.printed, **fate).put_departure(instance_id, minute, 0)
         self.departed.add((instance_id, minute))
 
     def close(self, *, patience: int = 10_000, processes=1, lost=None, **fate):
         """
-        One invocation of close, with time for *patience* looks at the clock; None if killed.
+        Run close with time for *patience* readings of the clock; return None if it was killed.
 
-        One of its *processes* is *lost*: how, and when it reads which bucket for a minute.
+        *lost* says how one of its *processes* ends, and at which bucket.
         """
         process: Any = KillableProcess(self.table, self.printed, bus=self.sent, **fate)
         how, at = lost or ("", -1)
@@ -133,7 +135,7 @@ class ClusterWorld:
             return None
 
     def settle(self) -> None:
-        """The retries of Lambda and EventBridge, then as many runs as it takes."""
+        """Run the retries of Lambda and EventBridge, then close until nothing is due."""
         while self.failed:
             self.deliver(self.failed.pop())
         for instance_id, minute in self.departed:
@@ -143,21 +145,21 @@ class ClusterWorld:
             self.close()
 
     def rollups(self) -> dict[tuple[int, str], list[dict]]:
-        """The lines of each (minute, cluster), the last of each RollupId."""
-        found: dict[tuple[int, str], dict[str, dict]] = defaultdict(dict)
+        """Return the lines of each (minute, cluster), the last line of each RollupId."""
+        lines_by_id: dict[tuple[int, str], dict[str, dict]] = defaultdict(dict)
         for text in self.printed:
             assert [] == violations(text)
             assert len(text.encode()) <= 32 * 1024
             line = json.loads(text)
-            own = found[line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]]
+            own = lines_by_id[line["_aws"]["Timestamp"] // 60_000, line["ClusterName"]]
             own.pop(line["RollupId"], None)
             own[line["RollupId"]] = line
-        return {key: list(own.values()) for key, own in found.items()}
+        return {key: list(own.values()) for key, own in lines_by_id.items()}
 
 
 @st.composite
 def minute_records(draw, boots=WORLD_BOOTS):
-    """One record, with an identity that follows from its place."""
+    """Draw a record whose identity follows from its minute, instance and boot."""
     state = draw(st.text("bau?", max_size=3))
     percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
     count = st.none() | st.integers(0, 50)
@@ -172,8 +174,8 @@ def minute_records(draw, boots=WORLD_BOOTS):
         minute=MINUTE + offset,
         covered_seconds=draw(seconds),
         core_state=state,
-        utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
-        idle_minutes=tuple(0 if one == "b" else draw(st.integers(10, 20)) for one in state),
+        utilization_percent=tuple(None if letter == "?" else draw(percent) for letter in state),
+        idle_minutes=tuple(0 if letter == "b" else draw(st.integers(10, 20)) for letter in state),
         instance_type=draw(st.sampled_from([None, "trn1.2xlarge", "inf2.xlarge", "trn9.huge"])),
         region=draw(st.sampled_from([None, "us-east-1", "eu-north-1"])),
         is_clean_shutdown=draw(st.booleans()),
@@ -190,16 +192,16 @@ def minute_records(draw, boots=WORLD_BOOTS):
     )
 
 
-def identity(one: MinuteRecord):
-    return one.cluster, one.instance_id, one.boot, one.seq
+def identity(record: MinuteRecord):
+    return record.cluster, record.instance_id, record.boot, record.seq
 
 
 def universes(records):
     return st.lists(records, min_size=1, max_size=12, unique_by=identity)
 
 
-ONE_EACH = universes(minute_records(boots=WORLD_BOOTS[:1]).filter(lambda one: one.seq % 2))
-"""Records of instances with one emitter that never restarts: nothing to merge."""
+ONE_EACH = universes(minute_records(boots=WORLD_BOOTS[:1]).filter(lambda record: record.seq % 2))
+"""Records of instances with one emitter that never restarts, so that no records need merging."""
 
 KILL_STEPS = st.none() | st.integers(1, 3) | st.integers(1, 60) | st.integers(1, 400)
 WORLD_FATES = st.fixed_dictionaries(
@@ -219,13 +221,13 @@ WORLD_FATES = st.fixed_dictionaries(
 
 def live_through(records, fates, rules=WORLD_RULES) -> ClusterWorld:
     """
-    Everything of *fates* happens to *records*; what never arrived does, and all settles.
+    Deliver *records* with their *fates*, then deliver what is missing and close until nothing is
+    due.
 
-    Closing has begun before: what came more than 5 minutes before its first run
-    and left no marker is not looked for.
+    Close has run before. A record that came more than 5 minutes before the first run and left no
+    marker is not found.
 
-    A delivery takes wait_s between storing and reading the clock, and
-    closing runs in that time.
+    A delivery takes wait_s between storing and reading the clock, and close runs in that time.
     """
     world = ClusterWorld(MINUTE * 60.0, rules)
     world.close()

@@ -1,4 +1,4 @@
-"""The table that the functions keep their records in."""
+"""The DynamoDB table of the functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.aggregator.handler_traces import CurrentStdout
 
 @pytest.fixture
 def dynamodb(monkeypatch):
-    """A DynamoDB inside this process, with an empty table named records."""
+    """Start a DynamoDB inside this process, with an empty table named records."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
@@ -28,7 +28,7 @@ def dynamodb(monkeypatch):
 
 @pytest.fixture
 def functions(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
-    """The table, in the environment that the template gives both functions."""
+    """Set the table's name in the environment, as the template does for the functions."""
     variables = {
         "TABLE_NAME": "records",
         "STACK_NAME": "neuron-emf",

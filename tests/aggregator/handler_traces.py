@@ -1,4 +1,4 @@
-"""What a handler left on stdout and in the table, and a change of state that it is told."""
+"""Output and table items of a handler, and EC2 state-change events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aggregator.storage.record_items import records_of
 
 
 class CurrentStdout:
-    """Where print writes now; a logger keeps the stdout of the moment it was made."""
+    """The stdout that print writes to now; a logger keeps the stdout of its creation."""
 
     def write(self, text):
         return sys.stdout.write(text)
@@ -19,35 +19,37 @@ class CurrentStdout:
 
 
 def documents(text):
-    """The lines of an output that are JSON documents with metrics, and the others."""
+    """Return the lines of an output that are JSON documents with metrics, and all other lines."""
     read = [json.loads(line) for line in text.splitlines()]
-    return [one for one in read if "_aws" in one], [one for one in read if "_aws" not in one]
+    return [document for document in read if "_aws" in document], [
+        document for document in read if "_aws" not in document
+    ]
 
 
 def items(dynamodb):
-    """The partition keys in the table."""
-    return [one["pk"]["S"] for one in dynamodb.scan(TableName="records")["Items"]]
+    """Return the partition keys in the table."""
+    return [item["pk"]["S"] for item in dynamodb.scan(TableName="records")["Items"]]
 
 
 def record_items(dynamodb):
-    """Those of them that hold records; late in a minute its markers stand beside."""
+    """Return the partition keys of records; late in a minute the table also has markers."""
     return [pk for pk in items(dynamodb) if pk.startswith("m#")]
 
 
 def records(dynamodb):
-    """The instance and number of every record in the table, alone or in a pack."""
+    """Return the instance and number of every record in the table, alone or in a pack."""
     return sorted(
-        (found.instance_id, found.seq)
-        for one in dynamodb.scan(TableName="records")["Items"]
-        if one["pk"]["S"].startswith("m#")
-        for found in records_of(one["r"]["B"], int(one["pk"]["S"].split("#")[1]))[0]
+        (record.instance_id, record.seq)
+        for item in dynamodb.scan(TableName="records")["Items"]
+        if item["pk"]["S"].startswith("m#")
+        for record in records_of(item["r"]["B"], int(item["pk"]["S"].split("#")[1]))[0]
     )
 
 
 def state_change(
     state="terminated", instance_id="i-0aaaaaaaaaaaaaaa1", time="2025-11-24T16:00:59Z", **changes
 ):
-    """A change of state of an EC2 instance as EventBridge tells it."""
+    """Return an event about the new state of an EC2 instance, as EventBridge delivers it."""
     return {
         "version": "0", "id": "ee376907-2647-4179-9203-343cfb3017a4",
         "detail-type": "EC2 Instance State-change Notification", "source": "aws.ec2",

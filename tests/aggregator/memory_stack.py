@@ -1,4 +1,4 @@
-"""Both functions on one table, for tests that say what happens when."""
+"""Ingest and close on one table in memory, with a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINUTE_END_S = (MINUTE + 1) * 60
 
 
 class MemoryStack:
-    """Both functions on one table, with a clock that the test sets."""
+    """Ingest and close on one table, with a clock that the test sets."""
 
     def __init__(self):
         self.table = MemoryTable()
@@ -44,7 +44,7 @@ class MemoryStack:
         ).run()
 
     def rollups(self, cluster="training"):
-        """The cluster's own lines printed since the last call."""
+        """Return the cluster's lines that were printed since the last call."""
         read = [json.loads(line) for line in self.printed]
         self.printed.clear()
         return [
@@ -54,7 +54,7 @@ class MemoryStack:
         ]
 
     def published(self, cluster="training"):
-        """The offsets of the minutes published since the last call, with their Instances."""
+        """Return the offsets of the minutes published since the last call, with their Instances."""
         return [
             (line["_aws"]["Timestamp"] // 60_000 - MINUTE, line["Instances"])
             for line in self.rollups(cluster)
@@ -62,6 +62,6 @@ class MemoryStack:
 
 
 def on_time(stack, *offsets, **changes):
-    """One record for each minute, five seconds after its end."""
+    """Deliver one record for each minute, five seconds after its end."""
     for offset in offsets:
         stack.deliver(MINUTE_END_S + 60 * offset + 5, record(minute=MINUTE + offset, **changes))

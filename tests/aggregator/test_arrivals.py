@@ -1,4 +1,4 @@
-"""Decompression bombs: bounded memory, counted, and no other delivery is lost with them."""
+"""Decompression bombs need bounded memory, are counted, and cost no other delivery."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=
 
 @given(OBJECTS, st.data())
 def test_what_is_cut_off_is_refused(document, data):
-    """At any byte: a delivery without its end may be one without its last lines."""
+    """A delivery that is cut at any byte is refused, because its last lines may be missing."""
     whole = gzip.compress(json.dumps(document).encode())
     with pytest.raises((TruncatedDeliveryError, zlib.error)):
         unpacked(whole[: data.draw(st.integers(1, len(whole) - 1))])
@@ -38,13 +38,15 @@ def test_what_is_cut_off_is_refused(document, data):
 
 @pytest.mark.parametrize("behind", [b"\0", b"junk", gzip.compress(b"{}", mtime=0)])
 def test_what_stands_behind_the_delivery_is_not_left_unread(behind):
-    """It may be the rest of the lines."""
+    """
+    A delivery with data after its end is refused, because the data may be the rest of its lines.
+    """
     with pytest.raises(TruncatedDeliveryError):
         unpacked(gzip.compress(b"{}") + behind)
 
 
 def test_a_delivery_of_exactly_the_limit_is_read():
-    """The limit is inclusive: 8 MiB are read, one byte more is not."""
+    """The size limit is inclusive: 8 MiB are read, one byte more is refused."""
     spaces = b" " * (MAX_DELIVERY_BYTES - 2)
     assert {} == unpacked(gzip.compress(spaces + b"{}", 1))
     with pytest.raises(OversizeDeliveryError, match=f"{MAX_DELIVERY_BYTES}"):
@@ -52,9 +54,7 @@ def test_a_delivery_of_exactly_the_limit_is_read():
 
 
 def test_as_many_brackets_as_the_limit_are_read():
-    """
-    The limit is inclusive too, and those in the text of lines do not count: each is read alone.
-    """
+    """The limit of brackets is inclusive, and brackets in the text of lines do not count."""
     document: dict[str, Any] = {
         "a": "[" * MAX_BRACKETS + '"{',
         "b": [[] for _ in range(MAX_BRACKETS - 2)],
@@ -66,7 +66,7 @@ def test_as_many_brackets_as_the_limit_are_read():
 
 
 def test_no_more_is_unpacked_than_the_limit():
-    """A quarter of a gigabyte in 1 MB: inside Python, three times the limit is never reached."""
+    """A delivery that unpacks to 256 MB never takes more than three times the limit of memory."""
     bomb = gzip.compress(bytes(256 << 20), 1)
     tracemalloc.start()
     try:
@@ -79,9 +79,7 @@ def test_no_more_is_unpacked_than_the_limit():
 
 
 def test_the_limits_leave_room_for_real_lines():
-    """
-    Four thousand of the longest lines of 128 cores are under both, even if their text counted.
-    """
+    """4,000 lines of 128 cores with the longest names are under both limits."""
     held = replace(full_record(128, 1), holders=some_holders(128, 1))
     (line,) = lines(held)
     assert MAX_HOLDERS == len(held.holders)
@@ -92,22 +90,25 @@ def test_the_limits_leave_room_for_real_lines():
 
 
 def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypatch):
-    """One is counted as unreadable, the others only come again."""
+    """
+    An unreadable record before the limit counts as unreadable; the records after the limit return.
+    """
     monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 500)
     good = payload(*lines(record()))
     arrival: Any = arrival_of(batch(b"junk", good, good, b"junk", good))
     assert ("n-0",) == arrival.unreadable
     assert ("n-2", "n-3", "n-4") == arrival.left
-    named = [one["itemIdentifier"] for one in arrival.response["batchItemFailures"]]
+    named = [failure["itemIdentifier"] for failure in arrival.response["batchItemFailures"]]
     assert 1 == len(arrival.deliveries)
     assert ["n-0", "n-2", "n-3", "n-4"] == named
 
 
 def test_a_whole_batch_of_ordinary_lines_is_held_at_once():
     """
-    6 MB of base64 hold 4.5 MB compressed, and lines of many instances are an eighth of themselves.
+    A batch of ordinary lines is read at once: 6 MB of base64 hold 4.5 MB of lines compressed to an
+    eighth.
     """
-    made = [full_record(32, seed) for seed in range(300)]
-    compressed = payload(*lines(*made))
-    plain = sum(len(line.message) + 256 for line in lines(*made))
+    records = [full_record(32, seed) for seed in range(300)]
+    compressed = payload(*lines(*records))
+    plain = sum(len(line.message) + 256 for line in lines(*records))
     assert plain / len(compressed) * 4_500_000 < MAX_HELD_BYTES

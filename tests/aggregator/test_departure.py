@@ -1,4 +1,4 @@
-"""An instance that EC2 stopped is remembered, from the event to the next rollups."""
+"""A stopped instance is remembered from EC2's event to the next rollups."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from tests.aggregator.handler_traces import CurrentStdout, state_change
 
 @pytest.fixture
 def handler_of_departure(functions, monkeypatch):  # noqa: ARG001 - the table is there
-    """What the handler logs goes where print writes."""
+    """Send the handler's log to the stdout that print writes to."""
     monkeypatch.setattr(departure.logger.registered_handler, "stream", CurrentStdout())
 
 
 @pytest.mark.usefixtures("handler_of_departure")
 def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb):
-    """However late it is delivered, and in one place however often."""
+    """
+    A departure is stored once at the minute of its event, however late and often it is delivered.
+    """
     for state in sorted(DEPARTING):
         departure.handler(state_change(state), Context())
     _, table = runtime.stack()
@@ -45,6 +47,6 @@ def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb):
     ],
 )
 def test_an_event_of_another_shape_is_refused(event, message):
-    """With what was found instead, and who must act."""
+    """An event of another shape is refused with the value found and the next step."""
     with pytest.raises(NoDepartureError, match=message):
         departure_of(event)

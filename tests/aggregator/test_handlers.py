@@ -1,4 +1,4 @@
-"""Both handlers, from the event that Lambda gives them to what is in the table and on stdout."""
+"""The handlers of ingest and close, from Lambda's event to the table and stdout."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ HANDLERS_NOW_S = 60.0 * (MINUTE + 10_000) + 30
 
 @pytest.fixture(autouse=True)
 def _now(monkeypatch):
-    """The functions ask `time.time`: half past a minute, always the same one."""
+    """Set `time.time` to half past a minute, the same minute in each test."""
     monkeypatch.setattr(time, "time", lambda: HANDLERS_NOW_S)
 
 
 def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
-    """Also when Powertools is given a service name, in every invocation anew."""
+    """The stack is the only dimension of self-metrics, even if Powertools has a service name."""
     for _ in range(2):
         close.handler(TICK, Context())
         ((document,), _) = documents(capsys.readouterr().out)
@@ -44,14 +44,14 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
         assert "neuron-emf" == document["StackName"]
         assert document["_aws"]["Timestamp"] > 1_700_000_000_000  # milliseconds
         names = {"MinutesClosed", "MinutesWaiting", "RecordsRejected"}
-        assert names == {one["Name"] for one in directive["Metrics"]} <= STACK_METRICS.keys()
+        assert names == {metric["Name"] for metric in directive["Metrics"]} <= STACK_METRICS.keys()
         assert [0.0] == document["RecordsRejected"]
         assert 0 == document["MinutesDropped"]
         assert document.keys() <= members_of("stack").keys() | {"_aws"}
 
 
 def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
-    """Whatever it printed would come back as the next event, for ever."""
+    """Ingest prints nothing for its own log group, because each line would be its next event."""
     event = delivery(*lines(record()), log_group="/neuron-emf/ingest")
     counts: dict[str, Any] = ingest.handler(event, Context())
     assert 0 == sum(counts.values())
@@ -60,7 +60,7 @@ def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
 
 
 def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
-    """The event ids lead to the lines, which are where they were."""
+    """Bad lines are logged by reason with their event IDs, and never quoted."""
     good, *_ = lines(record(minute=int(HANDLERS_NOW_S) // 60 - 1))
     bad = [type(good)(f"bad-{number}", "secret junk") for number in range(7)]
     counts = ingest.handler(delivery(*bad, good), Context())
@@ -78,7 +78,7 @@ def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
 
 
 def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
-    """With the limit, so that nobody has to look it up."""
+    """Late records are logged and counted, and the log line has the limit."""
     counts = ingest.handler(delivery(*lines(record())), Context())
     ((health,), (logged,)) = documents(capsys.readouterr().out)
     assert 0 == counts["RecordsStored"]
@@ -102,7 +102,10 @@ def test_what_is_too_late_is_logged_and_counted(dynamodb, capsys):
     ],
 )
 def test_an_event_that_is_none_fails_the_invocation(event):
-    """Lambda retries it and then keeps it in the failure destination."""
+    """
+    An invalid event fails the invocation: Lambda retries it, then sends it to the failure
+    destination.
+    """
     with pytest.raises(Exception):  # noqa: B017, PT011  # whichever: it must not pass
         ingest.handler(event, Context())
 
@@ -111,7 +114,7 @@ def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
     capsys,
     monkeypatch,
 ):
-    """Whatever the parameter says, minutes are closed."""
+    """An unknown metric in the parameter is logged once, and minutes still close."""
     monkeypatch.setenv("METRICS", "TeraFlops,idlecores")
     runtime.stack.cache_clear()
     minute = int(HANDLERS_NOW_S) // 60 - 1
@@ -120,15 +123,15 @@ def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
     close.handler(TICK, Context())
     close.handler(TICK, Context())
     (rollup, *_), logged = documents(capsys.readouterr().out)
-    names = {one["Name"] for one in rollup["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    names = {metric["Name"] for metric in rollup["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
     assert {*ALARMED, "TeraFlops"} == names
     assert [("metrics ignored", ["idlecores"])] == [
-        (one["message"], one["names"]) for one in logged if one["level"] == "WARNING"
+        (line["message"], line["names"]) for line in logged if line["level"] == "WARNING"
     ]
 
 
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
-    """No metric either: the run that has the lease publishes its own."""
+    """A second close at the same time prints that the first has the lease, and no metric."""
     _, table = runtime.stack()
     table.take_lease("somebody", HANDLERS_NOW_S, HANDLERS_NOW_S + 60)
     assert {} == close.handler(TICK, Context())
@@ -137,7 +140,9 @@ def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
 
 
 def test_what_close_drops_is_logged(dynamodb, capsys):
-    """An item that is no record: counted, named as a reason, and no more than that."""
+    """
+    A damaged item that close drops is counted and logged with its reason, without its content.
+    """
     minute = int(HANDLERS_NOW_S) // 60 - 3
     key = {"pk": {"S": f"m#{minute}#00"}, "sk": {"S": "junk"}}
     dynamodb.put_item(TableName="records", Item={**key, "r": {"B": b"junk"}})

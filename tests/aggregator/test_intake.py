@@ -1,4 +1,4 @@
-"""Which log lines become records, and which are dropped and why."""
+"""Log lines that become records, and the reasons why others are dropped."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ BOTH_MODES = pytest.mark.parametrize("in_packs", [False, True], ids=["alone", "i
 
 
 def taken(log_lines, now_s=MINUTE_END_S, table=None, *, in_packs=False):
-    """What became of the lines, at *now_s*."""
+    """Deliver the lines at *now_s*; return the outcome of ingest."""
     return take_in(
         log_lines, table or MemoryTable(), LATE_MINUTES, lambda: now_s, in_packs=in_packs
     )
 
 
-def reasons(found):
-    """How many lines were dropped for which reason, those too late apart."""
-    return {reason: drop.count for reason, drop in found.dropped.items() if reason != "too_late"}
+def reasons(outcome):
+    """Return the number of dropped lines by reason; late lines have a reason of their own."""
+    return {reason: drop.count for reason, drop in outcome.dropped.items() if reason != "too_late"}
 
 
 def identities(table):
-    """The records in the table, those that stand there twice twice."""
+    """Return the identities of the records in the table, with duplicates."""
     return sorted(
         (minute, *identity_of(record))
         for (minute, _), bucket in table.records.items()
@@ -46,14 +46,14 @@ def identities(table):
 
 
 def stored(table) -> int:
-    """Records in the table."""
+    """Return the number of records in the table."""
     return len(identities(table))
 
 
 def changed(**members) -> str:
-    """A good line with some members changed; None takes one away."""
-    made = replace(record(), holders=some_holders(8, 1))
-    line = {**json.loads(message(made)), **members}
+    """Return a valid line with changed members; None removes a member."""
+    changed_record = replace(record(), holders=some_holders(8, 1))
+    line = {**json.loads(message(changed_record)), **members}
     return json.dumps({name: value for name, value in line.items() if value is not None})
 
 
@@ -63,21 +63,21 @@ def changed(**members) -> str:
     st.lists(st.booleans(), min_size=5, max_size=5),
 )
 def test_any_split_of_any_copies_stores_each_record(picks, cuts, packed):
-    """
-    In whatever order, as often as it comes, however it is split into invocations of either mode.
-    """
-    made = [record(instance_id=f"i-{n % 3}", seq=n + 1, minute=MINUTE - n % 2) for n in range(10)]
+    """Each record is stored once, whatever the order, the copies and the split into invocations."""
+    records = [
+        record(instance_id=f"i-{n % 3}", seq=n + 1, minute=MINUTE - n % 2) for n in range(10)
+    ]
     table = MemoryTable()
     edges = [0, *sorted(cuts), len(picks)]
     for first, last, in_packs in zip(edges, edges[1:], packed, strict=False):
-        taken(lines(*(made[n] for n in picks[first:last])), table=table, in_packs=in_packs)
-    expected = {(n_minute(made[n]), *identity_of(made[n])) for n in picks}
+        taken(lines(*(records[n] for n in picks[first:last])), table=table, in_packs=in_packs)
+    expected = {(n_minute(records[n]), *identity_of(records[n])) for n in picks}
     assert expected == set(identities(table))
 
 
-def n_minute(made) -> int:
-    """The minute of a record."""
-    return made.minute_ms // 60_000
+def n_minute(minute_record) -> int:
+    """Return the minute of a record."""
+    return minute_record.minute_ms // 60_000
 
 
 @pytest.mark.parametrize(
@@ -91,38 +91,40 @@ def n_minute(made) -> int:
 )  # fmt: skip
 @BOTH_MODES
 def test_a_bad_line_costs_itself_only(text, reason, in_packs):
-    """It is counted with its reason, its event and stream are named; the others are stored."""
+    """A bad line is counted with its reason, event and stream. All other lines are stored."""
     table = MemoryTable()
     good = lines(record(), record(seq=2))
     bad = LogLine("bad-event", text, "i-stream")
-    found = taken([good[0], bad, good[1]], table=table, in_packs=in_packs)
-    assert {reason: 1} == reasons(found)
-    assert ["bad-event"] == found.dropped[reason].event_ids
-    assert ["i-stream"] == found.dropped[reason].log_streams
-    assert 2 == found.stored
-    assert 1 == found.rejected
-    assert 0 == found.too_late
+    outcome = taken([good[0], bad, good[1]], table=table, in_packs=in_packs)
+    assert {reason: 1} == reasons(outcome)
+    assert ["bad-event"] == outcome.dropped[reason].event_ids
+    assert ["i-stream"] == outcome.dropped[reason].log_streams
+    assert 2 == outcome.stored
+    assert 1 == outcome.rejected
+    assert 0 == outcome.too_late
     assert 2 == stored(table)
 
 
 def test_packs_are_one_item_for_a_minute_and_bucket():
-    """A batch of a thousand instances is thirty-two writes a minute, not a thousand."""
+    """Records of one minute and bucket become one item: 1,000 instances are 32 writes a minute."""
     table = MemoryTable()
-    made = [record(instance_id=f"i-{number}") for number in range(1000)]
-    assert 1000 == taken(lines(*made), table=table, in_packs=True).stored == stored(table)
+    records = [record(instance_id=f"i-{number}") for number in range(1000)]
+    assert 1000 == taken(lines(*records), table=table, in_packs=True).stored == stored(table)
     assert [1] * 32 == [len(bucket) for bucket in table.records.values()]
 
 
 @pytest.mark.parametrize(("after_s", "marked"), [(39.9, False), (40.0, True), (3600.0, True)])
 def test_a_minute_that_may_be_closed_gets_a_marker(after_s, marked):
-    """From 40 s after its end, which is 5 s before it may be closed."""
+    """
+    A record that arrives 40 s after its minute or later leaves a marker, 5 s before close can run.
+    """
     table = MemoryTable()
     taken(lines(record()), now_s=MINUTE_END_S + after_s, table=table)
     assert marked == (MINUTE in table.markers)
 
 
 def test_the_clock_is_read_after_the_records_are_stored():
-    """A delivery that starts in time and takes long leaves a marker."""
+    """A delivery that starts in time but stores its records late leaves a marker."""
     table = MemoryTable()
     clock = iter([MINUTE_END_S + 1.0, MINUTE_END_S + 60.0])
     take_in(lines(record()), table, LATE_MINUTES, lambda: next(clock))
@@ -130,7 +132,7 @@ def test_the_clock_is_read_after_the_records_are_stored():
 
 
 def test_each_marker_is_a_new_one():
-    """So that clearing the old one does not clear the new."""
+    """Each marker has a token of its own, so that clearing the old marker keeps the new one."""
     table = MemoryTable()
     taken(lines(record()), now_s=MINUTE_END_S + 60, table=table)
     first = dict(table.markers)
@@ -140,7 +142,9 @@ def test_each_marker_is_a_new_one():
 
 
 def test_what_was_stored_before_a_failure_is_marked_too():
-    """If no retry succeeds, the records that did get in still count."""
+    """
+    Records that were stored before a failure have a marker, so that they count without a retry.
+    """
 
     class Full(MemoryTable):
         def put_records(self, items):
@@ -156,12 +160,14 @@ def test_what_was_stored_before_a_failure_is_marked_too():
 
 @BOTH_MODES
 def test_a_raw_report_is_nothing_to_the_stack(in_packs):
-    """Also one in which the word of the subscription's filter stands, or a whole minute line."""
+    """
+    Ingest drops no raw report, even if it contains the word of the filter or a whole minute line.
+    """
     inner = json.loads(message(record()))
     raw = {**inner, "Kind": "raw", "CoveredSeconds": None, "Report": inner}
     table = MemoryTable()
     line = LogLine("event-0", json.dumps(raw))
-    found = taken([line, *lines(record())], table=table, in_packs=in_packs)
-    assert 1 == found.stored
-    assert {} == dict(found.dropped)
+    outcome = taken([line, *lines(record())], table=table, in_packs=in_packs)
+    assert 1 == outcome.stored
+    assert {} == dict(outcome.dropped)
     assert 1 == stored(table)

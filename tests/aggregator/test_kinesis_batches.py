@@ -1,4 +1,4 @@
-"""Mode kinesis: the same lines in batches of a stream, with partial failures."""
+"""Batches of a Kinesis stream: the same lines, with partial failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING_FAILED = {"batchItemFailures": []}
 
 
 def last_minute():
-    """The minute before this one."""
+    """Return the minute before the current minute."""
     return int(time.time()) // 60 - 1
 
 
@@ -39,12 +39,14 @@ UNREADABLE_PAYLOADS = [
 
 
 def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dynamodb, capsys):
-    """Also those behind it: when Lambda gives it up it may give up the rest of the batch too."""
+    """
+    Records after an invalid one are stored, because Lambda may drop the rest of the batch with it.
+    """
     minute = last_minute()
     first, last = (payload(*lines(record(seq=seq, minute=minute))) for seq in (1, 2))
     response: dict[str, Any] = ingest.handler(batch(first, *UNREADABLE_PAYLOADS, last), Context())
     numbers = [f"n-{number}" for number in range(1, 1 + len(UNREADABLE_PAYLOADS))]
-    assert numbers == [one["itemIdentifier"] for one in response["batchItemFailures"]]
+    assert numbers == [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
     assert [1, 2] == [seq for _, seq in records(dynamodb)]
     output = capsys.readouterr().out
     ((health,), (logged,)) = documents(output)
@@ -56,7 +58,9 @@ def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dyna
 
 
 def test_a_table_that_fails_brings_the_whole_batch_again(monkeypatch):
-    """A partial answer would say that what was not stored was."""
+    """
+    If the table fails, the whole batch is retried, because a partial answer confirms the rest.
+    """
     monkeypatch.setenv("TABLE_NAME", "no-such-table")
     runtime.stack.cache_clear()
     event = batch(payload(*lines(record(minute=last_minute()))), b"junk")
@@ -66,18 +70,18 @@ def test_a_table_that_fails_brings_the_whole_batch_again(monkeypatch):
 
 def test_own_groups_in_a_batch_are_refused(dynamodb, capsys):
     """
-    Those of the rollups with a word, those of the function's own log in silence, and the
-    emitters' lines beside them are stored.
+    Rollup lines are refused with a message, lines of the function's own log silently, and emitter
+    lines in the same batch are stored.
     """
-    made = lines(record(minute=last_minute()))
+    log_lines = lines(record(minute=last_minute()))
     event = batch(
-        payload(*made),
-        payload(*made, *made, log_group="/neuron-emf/rollups"),
-        payload(*made, log_group="/neuron-emf/ingest"),
-        payload(type(made[0])("bad", "junk")),
+        payload(*log_lines),
+        payload(*log_lines, *log_lines, log_group="/neuron-emf/rollups"),
+        payload(*log_lines, log_group="/neuron-emf/ingest"),
+        payload(type(log_lines[0])("bad", "junk")),
     )
     assert NOTHING_FAILED == ingest.handler(event, Context())
     ((health,), logged) = documents(capsys.readouterr().out)
     assert [3.0] == health["RecordsRejected"]
-    assert ["own_log_group", "not_json"] == [one["reason"] for one in logged]
+    assert ["own_log_group", "not_json"] == [line["reason"] for line in logged]
     assert 1 == len(records(dynamodb))

@@ -1,4 +1,4 @@
-"""Functions that were deployed in the middle of a minute go on from what earlier ones left."""
+"""New functions continue a minute that functions of an earlier release began."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ITEMS_IN_FLIGHT = (
 
 @pytest.fixture
 def left_behind(dynamodb, functions):  # noqa: ARG001 - the functions are those of today
-    """The table as an earlier release left it: see README.md beside the file."""
+    """Fill the table as an earlier release left it: see README.md next to the file."""
     for line in ITEMS_IN_FLIGHT.read_text(encoding="utf-8").splitlines():
         item = json.loads(line)
         for value in item.values():
@@ -36,7 +36,10 @@ def left_behind(dynamodb, functions):  # noqa: ARG001 - the functions are those 
 
 @pytest.fixture
 def close_at(left_behind, monkeypatch, capsys):  # noqa: ARG001
-    """Close what is due so many seconds after the first minute; the rollups by minute."""
+    """
+    Return a function that closes due minutes so many seconds after the first minute and returns
+    rollups.
+    """
 
     def rollups(seconds):
         monkeypatch.setattr(time, "time", lambda: MINUTE_END_S + float(seconds))
@@ -53,31 +56,42 @@ def close_at(left_behind, monkeypatch, capsys):  # noqa: ARG001
 
 
 def test_records_in_flight_count_once(close_at):
-    """One that came late is added to what was published; the open minute has both of its own."""
+    """
+    Records in flight count once: a late record is added to its minute, the open minute has both.
+    """
     rollups = close_at(190)
     late = rollups[0]
     current = rollups[1]
-    assert (2, 6, 6, 1) == tuple(
-        late[name] for name in ("Publication", "Records", "Instances", "LateRecords")
-    )
-    assert 100 == late["Executions"]  # five times 100 were published
-    assert 0 == late["HardwareErrors"]  # which was not published before
+    assert 2 == late["Publication"]
+    assert 6 == late["Records"]
+    assert 6 == late["Instances"]
+    assert 1 == late["LateRecords"]
+    assert 100 == late["Executions"]  # 5 times 100 executions were published
+    assert 0 == late["HardwareErrors"]  # HardwareErrors were not published before
     assert not {"EccUncorrectedRise", "HardwareFaults", "TalliesOverstated"} & late.keys()
-    holders = [one.get("Holders") for one in late["TopIdleInstances"]]
+    holders = [instance.get("Holders") for instance in late["TopIdleInstances"]]
     assert [{"Cores": "1", "Name": "ml/llama", "Pid": 7, "Tag": "serve"}] in holders
-    assert (1, 2, 2) == tuple(current[name] for name in ("Publication", "Records", "Instances"))
+    assert 1 == current["Publication"]
+    assert 2 == current["Records"]
+    assert 2 == current["Instances"]
 
 
 def test_who_was_there_is_silent_and_who_was_stopped_is_not(close_at):
-    """As the registry and the departures say that an earlier release wrote."""
+    """
+    Silent and stopped instances follow from the registry and the departures of the earlier release.
+    """
     close_at(190)
-    names = [one["InstanceId"] for one in close_at(8 * 60 + 130)[7]["SilentInstanceNames"]]
+    names = [
+        instance["InstanceId"] for instance in close_at(8 * 60 + 130)[7]["SilentInstanceNames"]
+    ]
     assert {f"i-{number}" for number in range(1, 6)} == set(names)
 
 
 @pytest.mark.usefixtures("left_behind")
 def test_a_message_that_was_sent_is_not_sent_again(monkeypatch, capsys):
-    """EventBridge may deliver the alarm once more, to the new function."""
+    """
+    A message that the earlier release sent is not sent again when EventBridge repeats the alarm.
+    """
     monkeypatch.setenv("ALARM_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:nobody")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     runtime.stack.cache_clear()

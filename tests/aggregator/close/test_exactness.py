@@ -1,11 +1,10 @@
 """
-Exact from input: whatever happens to the records on their way, the rollups are right.
+Rollups are exact, whatever happens to the records on their way.
 
-Records are delivered in any order, split and repeated in any way, each in an
-item of its own or in packs, functions are killed at any step, runs meet each
-other in the middle, EC2 stops instances. In the end the last line
-of each minute and cluster has the gauges and the types, and all its lines together have the
-tallies, that `reference.py` works out from the records alone.
+Records are delivered in any order, split and repeated in any way, each in an item of its own or in
+packs. Functions are killed at any step, runs overlap, EC2 stops instances. In the end the last line
+of each minute and cluster has the gauges and the types that `reference.py` computes from the
+records alone, and all lines of the minute add up to its tallies.
 """
 
 from __future__ import annotations
@@ -40,16 +39,17 @@ EXACT_USD_PER_HOUR = {
 
 def compare(world: ClusterWorld, records, *, may_overstate: bool) -> None:
     """
-    Gauges of the last line, and tallies of all lines, are the reference's, number by number.
+    Check that the gauges of the last line and the sums of all tallies are the reference's numbers.
 
-    A gauge that the reference does not have is in no line, a tally comes to nothing.
+    A gauge that the reference does not have is in no line. A tally that it does not have adds up to
+    0.
     """
-    found = world.rollups()
+    lines = world.rollups()
     expected = reference.rollups(records, usd_per_hour=EXACT_USD_PER_HOUR)
     types = reference.types(records)
-    assert expected.keys() <= found.keys()
+    assert expected.keys() <= lines.keys()
     for key, numbers in expected.items():
-        published = found[key]
+        published = lines[key]
         last = published[-1]
         rows = {row.pop("InstanceType"): row for row in map(dict, last.get("Types", ()))}
         assert types[key].keys() == rows.keys()
@@ -57,7 +57,7 @@ def compare(world: ClusterWorld, records, *, may_overstate: bool) -> None:
             assert own == pytest.approx(rows[name], abs=EPSILON), name
         covered_s = numbers.pop("CoveredSeconds")
         count = numbers.pop("Records")
-        numbers["SilentInstances"] = 0  # nobody is before the fifth minute
+        numbers["SilentInstances"] = 0  # no instance is silent before the fifth minute
         numbers["CoveragePercent"] = 100 * covered_s / (60 * numbers["Instances"])
         numbers["LateRecords"] = count - published[0]["Records"]
         assert count == last["Records"]
@@ -77,7 +77,9 @@ def compare(world: ClusterWorld, records, *, may_overstate: bool) -> None:
 
 @given(ONE_EACH, st.lists(WORLD_FATES, max_size=8))
 def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
-    """With one emitter on each instance both are exact, whatever happened."""
+    """
+    With one emitter per instance, gauges and tallies are exact, whatever happens to the records.
+    """
     world = live_through(records, fates)
     compare(world, records, may_overstate=False)
 
@@ -85,8 +87,8 @@ def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
 @given(universes(minute_records()), st.lists(WORLD_FATES, max_size=8))
 def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back(records, fates):
     """
-    Where a late record makes an amount smaller, the last line says by how much
-    the sum is too high; apart from that everything is exact.
+    If a late record makes an amount smaller, the last line has the excess of the published sum. All
+    other numbers are exact.
     """
     world = live_through(records, fates)
     compare(world, records, may_overstate=True)
@@ -96,8 +98,8 @@ def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back
 @given(universes(minute_records()), st.data())
 def test_order_copies_and_invocations_do_not_matter(records, data):
     """
-    Delivered twice, shuffled, cut anyhow and packed or not before the minutes
-    close, the records give the same bytes as delivered once in one piece.
+    Records that are delivered twice, shuffled, split and packed before the minutes close give the
+    same bytes as one delivery.
     """
     start_s = (MINUTE + 1) * 60
     plain = ClusterWorld(start_s)
@@ -117,17 +119,17 @@ def test_order_copies_and_invocations_do_not_matter(records, data):
 @given(universes(minute_records()))
 def test_closing_again_prints_nothing(records):
     """
-    Once everything is told, a redelivery of everything, in whatever form, is told nobody.
+    After all minutes are published, a redelivery of all records prints no line.
 
-    Left out are lines without a record: a cluster that was left and come back to
-    within the minutes that are no silence was there all along, in hindsight.
+    Lines without a record are not compared: if a cluster lost its last instance and got it back
+    before the instance was silent, later records show that the cluster existed all along.
     """
     world = ClusterWorld((MINUTE + 1) * 60)
     world.deliver(records)
     world.settle()
 
     def totals():
-        read = [(json.loads(one), one) for one in world.printed]
+        read = [(json.loads(text), text) for text in world.printed]
         until_ms = (MINUTE + 3) * 60_000
         return [
             text
@@ -146,8 +148,8 @@ def test_closing_again_prints_nothing(records):
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_killed_at_any_step_costs_nothing(after):
     """
-    Killed at each of its steps in turn, a run leaves everything to the next one; who reported
-    once is silent later on all the same.
+    A run that is killed at any of its steps leaves everything to the next run, which still counts
+    an instance that reported only once as silent later.
     """
     records = [record(instance_id=f"i-{number}") for number in range(3)]
 

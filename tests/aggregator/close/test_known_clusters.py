@@ -1,5 +1,5 @@
 """
-Clusters and instances that no longer report: how long they are published and missed, what is kept.
+How long clusters and instances that stopped reporting are published, and which rollups are kept.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack, on_time
 
 
 def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
-    """Instances 0 for an hour, silent from the sixth minute on; then no line."""
+    """
+    A vanished cluster is published with 0 instances for an hour, with a silent one from minute 6.
+    """
     stack = MemoryStack()
     on_time(stack, 0)
     for offset in range(70):
@@ -19,14 +21,17 @@ def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
     read = stack.rollups()
     assert [0] * 5 + [1] * 55 == [line["SilentInstances"] for line in read[1:]]
     assert [1] + [0] * 60 == [line["Instances"] for line in read]
-    assert ["i-0aaaaaaaaaaaaaaa1"] == [one["InstanceId"] for one in read[6]["SilentInstanceNames"]]
+    assert ["i-0aaaaaaaaaaaaaaa1"] == [
+        entry["InstanceId"] for entry in read[6]["SilentInstanceNames"]
+    ]
 
 
 def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_of_its_own():
     """
-    What was published as silent was silent by all that anybody knew, and an alarm rang by it.
+    A late clean shutdown does not change a rollup that counted the instance as silent.
 
-    Minutes after the run that learns of it know better, and so does one that is published again.
+    Minutes after the run that reads the shutdown do not count the instance, and neither does a
+    minute that is published again.
     """
     stack = MemoryStack()
     on_time(stack, 0)
@@ -48,7 +53,9 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
 
 
 def test_the_last_rollup_of_each_cluster_is_kept():
-    """That of the latest minute, also when an older one is restated after it."""
+    """
+    The kept rollup of a cluster is that of its latest minute, even if an older minute is restated.
+    """
     stack = MemoryStack()
     on_time(stack, 0, 1)
     on_time(stack, 1, cluster="serving")
@@ -61,7 +68,9 @@ def test_the_last_rollup_of_each_cluster_is_kept():
 
 
 def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
-    """When the alarm fires, the last minute may show none."""
+    """
+    The last rollup with errors is kept, because the last minute may have none when the alarm fires.
+    """
     stack = MemoryStack()
     on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
     on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)
@@ -86,7 +95,7 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
 
 
 def test_the_last_rollup_with_silent_instances_is_kept():
-    """The end of an alarm is explained by it, when no instance is counted as silent any more."""
+    """The last rollup with silent instances is kept, because the OK message names them."""
     stack = MemoryStack()
     on_time(stack, 0, instance_id="i-2")
     for offset in range(62):
@@ -102,7 +111,7 @@ def test_the_last_rollup_with_silent_instances_is_kept():
 
 
 def test_nobody_waits_for_an_instance_that_ec2_stopped():
-    """From the minute after that on."""
+    """Close does not wait for an instance in the minutes after EC2 stopped it."""
     stack = MemoryStack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
@@ -114,7 +123,7 @@ def test_nobody_waits_for_an_instance_that_ec2_stopped():
 
 
 def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
-    """One host reports to both clusters; the second record of its minute comes later."""
+    """If one host reports to two clusters, close waits for both records of its minute."""
     stack = MemoryStack()
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, instance_id="i-1", cluster="serving")

@@ -1,4 +1,4 @@
-"""However many processes read a minute, and whichever of them ends, the minute is the same."""
+"""Minutes are the same for any number of processes, even if some of the processes end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FORKED_FATES = st.builds(
 
 
 def gone():
-    """Whether this process has no child of its own group, not even a dead one."""
+    """Return True if this process has no child of its own group, not even a dead child."""
     try:
         os.waitpid(0, os.WNOHANG)
     except ChildProcessError:
@@ -40,7 +40,7 @@ def gone():
 
 
 def reported():
-    """A stack to which 40 instances of seven clusters have reported a minute."""
+    """Return a stack to which 40 instances of seven clusters have reported a minute."""
     stack = MemoryStack()
     stack.close(MINUTE_END_S - 10)
     stack.deliver(
@@ -51,7 +51,7 @@ def reported():
 
 
 def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambda: 50.0):
-    """A stack on which that many processes closed a minute, and what they did."""
+    """Close a minute with so many processes; return the stack and the outcome."""
     stack = stack or reported()
     outcome = CloseRun(
         table=stack.table,
@@ -66,14 +66,14 @@ def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambd
 
 
 def remembered(stack):
-    """The registry, without buckets that hold nobody."""
-    read = {bucket: zlib.decompress(one) for bucket, one in stack.table.registry.items()}
+    """Return the registry without its empty buckets."""
+    read = {bucket: zlib.decompress(packed) for bucket, packed in stack.table.registry.items()}
     return {bucket: text for bucket, text in read.items() if text != b"{}"}
 
 
 @pytest.mark.parametrize("max_clusters", [3, 7])
 def test_the_same_lines_and_the_same_registry_from_any_number_of_processes(max_clusters):
-    """Byte for byte, also where new clusters have no room, and which do must be agreed on."""
+    """Lines and registry are equal byte for byte, even if some new clusters have no room."""
     rules = Rules(max_clusters=max_clusters)
     alone, outcome = closed(1, rules=rules)
     assert max_clusters == outcome.lines_printed
@@ -88,7 +88,9 @@ def test_the_same_lines_and_the_same_registry_from_any_number_of_processes(max_c
 @settings(max_examples=25)
 @given(ONE_EACH, st.lists(FORKED_FATES, min_size=2, max_size=8))
 def test_a_process_that_ends_loses_nothing_and_doubles_nothing(records, fates):
-    """The run that forked it fails, at whichever bucket it was; the next makes up for it."""
+    """
+    If a forked process ends at any bucket, its run fails, and the next run prints exact lines.
+    """
     world = live_through(records, fates)
     compare(world, records, may_overstate=False)
     assert gone()
@@ -96,7 +98,7 @@ def test_a_process_that_ends_loses_nothing_and_doubles_nothing(records, fates):
 
 @pytest.mark.parametrize("how", PROCESS_ENDS)
 def test_a_run_ends_with_the_process_it_lost(how):
-    """Nothing is printed, nothing remembered, the lease is released."""
+    """A run that lost a process prints nothing, saves nothing and releases its lease."""
 
     def connect(table):
         return FragileTable(table, how, lambda _, bucket: bucket == TABLE_BUCKETS - 1)
@@ -114,7 +116,9 @@ def test_a_run_ends_with_the_process_it_lost(how):
 
 
 def test_a_process_that_does_not_answer_is_not_waited_for_beyond_the_run():
-    """Lambda would kill the run together with its lease."""
+    """
+    A run stops waiting for a process before Lambda would kill the run together with its lease.
+    """
 
     def connect(table):
         return FragileTable(table, "silent", lambda _, bucket: bucket == 1)
@@ -125,14 +129,14 @@ def test_a_process_that_does_not_answer_is_not_waited_for_beyond_the_run():
 
 
 def test_what_the_table_refuses_a_process_it_refuses_the_run():
-    """With the words of the table."""
+    """If the table refuses a request of a process, the run fails with the table's message."""
     with pytest.raises(TableError, match="the table is busy"):
         closed(3, connect=lambda table: FragileTable(table, "refused", lambda _, bucket: bucket))
     assert gone()
 
 
 def test_nobody_waits_for_processes_that_outlive_the_one_that_forked_them():
-    """They see the end of it, and end."""
+    """Processes end after the process that forked them was killed."""
     reads, writes = os.pipe()
     if not os.fork():
         connect = lambda table: FragileTable(table, "orphan", lambda *_: True)  # noqa: E731
@@ -141,6 +145,6 @@ def test_nobody_waits_for_processes_that_outlive_the_one_that_forked_them():
         os._exit(0)
     os.close(writes)
     os.wait()
-    # The end of the pipe is seen once every process that holds its other end is gone.
+    # The pipe reaches its end after every process that holds its other end is gone.
     assert b"" == os.read(reads, 1)
     os.close(reads)

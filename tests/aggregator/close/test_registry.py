@@ -1,4 +1,4 @@
-"""Which instances there are, and which have gone silent."""
+"""The registry of known instances, and which of them are silent."""
 
 from __future__ import annotations
 
@@ -14,28 +14,34 @@ from proof.factories.records import MINUTE
 
 
 def registry(*minutes, gone=False) -> Registry:
-    """Five minutes to silence, sixty to oblivion; one instance seen in *minutes*."""
-    made = Registry(silent_after_minutes=5)
+    """
+    Return a registry of one instance seen in *minutes*: silent after 5 minutes, forgotten after 60.
+    """
+    new_registry = Registry(silent_after_minutes=5)
     for minute in minutes:
-        made.record_presence("training", SAMPLE_STREAM, minute, "trn1.2xlarge", gone=gone)
-    return made
+        new_registry.record_presence("training", SAMPLE_STREAM, minute, "trn1.2xlarge", gone=gone)
+    return new_registry
 
 
-def expected(made: Registry, minute: int) -> bool:
-    """Whether closing *minute* waits for the instance."""
-    return ("training", SAMPLE_STREAM) in set(made.expected(bucket_of(SAMPLE_STREAM), minute))
+def expected(registry_of_one: Registry, minute: int) -> bool:
+    """Return True if close waits for the instance in *minute*."""
+    return ("training", SAMPLE_STREAM) in set(
+        registry_of_one.expected(bucket_of(SAMPLE_STREAM), minute)
+    )
 
 
-def silent(made: Registry, minute: int) -> bool:
-    """Whether the instance is silent in *minute*."""
-    return bool(made.silent_by_cluster(minute).get("training"))
+def silent(registry_of_one: Registry, minute: int) -> bool:
+    """Return True if the instance is silent in *minute*."""
+    return bool(registry_of_one.silent_by_cluster(minute).get("training"))
 
 
 def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
-    """The emitter restarted within the minute, and its second part came late."""
-    made = registry(MINUTE, gone=True)
-    made.record_presence("training", SAMPLE_STREAM, MINUTE, None, gone=False)
-    assert silent(made, MINUTE + 10)
+    """
+    A later record of the minute revokes a clean shutdown, because the emitter restarted in it.
+    """
+    one_instance = registry(MINUTE, gone=True)
+    one_instance.record_presence("training", SAMPLE_STREAM, MINUTE, None, gone=False)
+    assert silent(one_instance, MINUTE + 10)
 
 
 # --- size ---
@@ -43,10 +49,10 @@ def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
 
 def test_a_hundred_thousand_instances_fit_the_items():
     """
-    The fullest bucket stays under a fifth of DynamoDB's 400 KB, with a history of restarts
-    for each instance.
+    With a history of restarts for each instance, the fullest bucket stays under a fifth of
+    DynamoDB's 400 KB.
     """
-    made = registry()
+    full_registry = registry()
     names = [
         f"i-{hashlib.sha256(bytes(str(number), 'ascii')).hexdigest()[:17]}"
         for number in range(100_000)
@@ -55,12 +61,12 @@ def test_a_hundred_thousand_instances_fit_the_items():
     assert 3_000 < len(fullest)
     for number, name in enumerate(fullest):
         for minute in range(number % 7, 180, 60 + number % 13):
-            made.record_presence(
+            full_registry.record_presence(
                 f"cluster-{number % 50}", name, MINUTE + minute, "trn1.32xlarge", gone=False
             )
-    ((_, payload),) = made.packed()
+    ((_, payload),) = full_registry.packed()
     assert 80_000 > len(payload)
-    assert all(made.admits(f"cluster-{n % 50}", name) for n, name in enumerate(fullest))
+    assert all(full_registry.admits(f"cluster-{n % 50}", name) for n, name in enumerate(fullest))
 
 
 HISTORIES = st.lists(
@@ -76,13 +82,13 @@ DEPARTURES = st.lists(st.integers(MINUTE - 2, MINUTE + 42), max_size=4)
 @given(HISTORIES, DEPARTURES, st.integers(MINUTE - 2, MINUTE + 110))
 def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, asked):
     """
-    Not now, not in the last 5 minutes, within the last 60, without a clean shutdown, a
-    departure or a report to another cluster since: worked out without runs.
+    An instance is silent if its last report is 6 to 60 minutes old, unless it shut down cleanly,
+    departed or reported to another cluster.
     """
-    made = Registry(silent_after_minutes=5)
+    instances = Registry(silent_after_minutes=5)
     for cluster, minute, gone in history:
-        made.record_presence(cluster, SAMPLE_STREAM, minute, None, gone=gone)
-    made.departures = {SAMPLE_STREAM: departures}
+        instances.record_presence(cluster, SAMPLE_STREAM, minute, None, gone=gone)
+    instances.departures = {SAMPLE_STREAM: departures}
     known = [seen for seen in history if seen[1] <= asked]
     silent_in = set()
     for cluster in ("training", "serving"):
@@ -94,5 +100,5 @@ def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, 
         moved = any(minute > last for _, minute, _ in known)
         if 5 < asked - last <= 60 and not gone and not departed and not moved:
             silent_in.add(cluster)
-    found = made.silent_by_cluster(asked)
-    assert silent_in == {cluster for cluster, silent in found.items() if silent}
+    silent_counts = instances.silent_by_cluster(asked)
+    assert silent_in == {cluster for cluster, silent in silent_counts.items() if silent}

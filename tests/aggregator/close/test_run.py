@@ -1,4 +1,4 @@
-"""Which minutes are reduced and published, in what order, from which records."""
+"""The minutes that close publishes: their order and their records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tests.aggregator.memory_stack import MINUTE_END_S, STACK_RULES, MemoryStack
 
 @pytest.mark.parametrize(("after_s", "published"), [(44.9, []), (45.0, [(0, 1)])])
 def test_no_minute_closes_before_45_seconds_after_its_end(after_s, published):
-    """Emitters spread their sends over 30 seconds."""
+    """
+    No minute closes before 45 seconds after its end, because emitters spread sends over 30 seconds.
+    """
     stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + after_s)
@@ -29,7 +31,9 @@ def test_no_minute_closes_before_45_seconds_after_its_end(after_s, published):
 
 @pytest.mark.parametrize(("after_s", "published"), [(119.9, []), (120.0, [(1, 1)])])
 def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, published):
-    """Two instances were there, one has not reported yet."""
+    """
+    Close waits for an instance that has not reported yet, at most until GraceSeconds are over.
+    """
     stack = MemoryStack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
@@ -41,7 +45,9 @@ def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, publishe
 
 
 def test_a_newer_minute_does_not_wait_for_an_older_one():
-    """Everybody has reported for minute 1, somebody not for minute 0."""
+    """
+    A minute in which every instance has reported closes before an older minute that still waits.
+    """
     stack = MemoryStack()
     on_time(stack, -1, 0, 1, instance_id="i-1")
     on_time(stack, -1, 1, instance_id="i-2")
@@ -57,21 +63,29 @@ def test_a_newer_minute_does_not_wait_for_an_older_one():
 
 
 def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
-    """Records of two hours ago, and records that came in time before closing was deployed."""
+    """
+    The first run closes the last minutes, also those from before its deployment, and minutes with a
+    marker.
+    """
     stack = MemoryStack()
     stack.deliver(
         MINUTE_END_S + 41 * 60, *(record(minute=MINUTE + offset) for offset in (-60, -30))
     )
     on_time(stack, 41, 42)
     outcome = stack.close(MINUTE_END_S + 43 * 60)
-    assert [(41, 1), (42, 1), (-60, 1), (-30, 1)] == [one for one in stack.published() if one[1]]
+    assert [(41, 1), (42, 1), (-60, 1), (-30, 1)] == [
+        minute for minute in stack.published() if minute[1]
+    ]
     assert {} == stack.table.markers
     assert 2 == outcome.minutes_restated
 
 
 @pytest.mark.parametrize("killed_at", [4, 10, 100])
 def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
-    """However long nobody closes after it: records that came in time leave no marker."""
+    """
+    The run after a killed first run starts at the minute of the first one, even half an hour later.
+    Records that came in time leave no marker.
+    """
     stack = MemoryStack()
     on_time(stack, 0)
     with pytest.raises(KilledError):
@@ -85,7 +99,9 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
 
 
 def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
-    """With time for a few minutes only, several runs close what one would have."""
+    """
+    Several runs with time for a few minutes each close the minutes that one long run would close.
+    """
     stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
@@ -109,8 +125,8 @@ def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
 
 def test_what_is_due_comes_before_what_is_late():
     """
-    A flood of late records does not keep the present from being published, and
-    what a run has no time for is restated by the next.
+    The newest minute is published before late records, however many. The next run restates what
+    this run has no time for.
     """
     stack = MemoryStack()
     on_time(stack, 0)
@@ -136,7 +152,9 @@ def test_what_is_due_comes_before_what_is_late():
 
 
 def test_after_a_pause_of_days_the_lost_minutes_are_counted():
-    """The table keeps records for a day: older minutes are dropped, and said to be."""
+    """
+    Minutes older than a day, the time for which the table keeps records, are counted as dropped.
+    """
     stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
@@ -147,7 +165,7 @@ def test_after_a_pause_of_days_the_lost_minutes_are_counted():
 
 
 def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
-    """Closing paused for ten hours; early in the pause a record came late."""
+    """A marker that was set during a pause of ten hours is found after the pause."""
     stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
@@ -158,7 +176,9 @@ def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
 
 
 def test_an_empty_stack_closes_its_minutes_too():
-    """No instance is no reason for the alarm that says that no minute is closed."""
+    """
+    A stack without instances closes its minutes, so that the alarm for missing runs does not fire.
+    """
     stack = MemoryStack()
     stack.close(MINUTE_END_S + 50)
     outcome = stack.close(MINUTE_END_S + 110)
@@ -172,7 +192,7 @@ def test_an_empty_stack_closes_its_minutes_too():
     [(10.1, 0.0, True), (10.0, 0.0, False), (25.0, 20.0, True), (24.9, 20.0, False)],
 )
 def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, longest_s, allowed):
-    """What begins later than that, or would take longer than is left, is read in vain."""
+    """A run restates a minute only in its first 45 seconds, and only if the time left is enough."""
     assert allowed == RunClock(lambda: 55.0).allows_restating(remaining_s, longest_s)
 
 
@@ -180,7 +200,10 @@ def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, l
 
 
 def test_the_lease_of_a_killed_run_expires_with_its_time():
-    """50 seconds were left, 2 more for clocks that differ."""
+    """
+    The lease of a killed run expires after its remaining time, 50 s, plus 2 s for clock
+    differences.
+    """
     stack = MemoryStack()
     process = KillableProcess(stack.table, stack.printed, killed_at=5)
     with pytest.raises(KilledError):
@@ -190,8 +213,8 @@ def test_the_lease_of_a_killed_run_expires_with_its_time():
 
 def test_a_run_that_was_overtaken_writes_nothing_more():
     """
-    Somebody published the same publication meanwhile: neither progress nor
-    registry is touched, and the next run finds nothing to add.
+    If another run stored the same publication, this run writes neither progress nor registry, and
+    the next run has nothing to add.
     """
 
     class Overtaken(MemoryTable):
@@ -212,24 +235,24 @@ def test_a_run_that_was_overtaken_writes_nothing_more():
 
 
 def test_of_two_copies_that_with_more_holders_counts():
-    """Alone a record has room for few of them, in a pack for all."""
-    made = replace(
+    """Close uses the copy of a record with more holders, which is the copy in a pack."""
+    stored = replace(
         full_record(64, seed=1),
         is_clean_shutdown=False,
         holders=some_holders(64, seed=1),
         holders_more=1,
     )
-    (item,) = [item_of(made, 0)]
-    (pack,) = packs_of([made], 120)
+    (item,) = [item_of(stored, 0)]
+    (pack,) = packs_of([stored], 120)
     closings = []
     for order in ((item, pack), (pack, item)):
         stack = MemoryStack()
         stack.table.put_records(order)
         stack.table.records[MINUTE, item.bucket] = {
-            f"{place}": one.payload for place, one in enumerate(order)
+            f"{place}": copy.payload for place, copy in enumerate(order)
         }
         reading = BucketReader(stack.table, Registry(5), CloseOutcome(), lambda: None, MINUTE)
         ((_, (read,)),) = reading.read_bucket(item.bucket).items()
         closings.append(read)
     assert 1 < records_of(item.payload, MINUTE)[0][0].holders_more
-    assert [made, made] == closings
+    assert [stored, stored] == closings

@@ -1,4 +1,4 @@
-"""The weekly digest: its sums against fractions, what it says of gaps, and what it never says."""
+"""The weekly digest: exact sums, missing hours, and what the text never claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NANOS = 10**9
 
 
 def row(hour=END_HOUR - 1, owner="slurm:7 ann", **changes):
-    """A core-hour of an owner, idle and avoidable, for a dollar."""
+    """Return a core-hour of an owner, idle and avoidable, for one dollar."""
     given = {
         "cluster": "research", "instance_id": "i-1", "allocated": CORE_HOUR, "covered": CORE_HOUR,
         "busy": 0, "used": 0, "idle": CORE_HOUR, "avoidable": CORE_HOUR, "list_cost": NANOS,
@@ -38,25 +38,27 @@ def row(hour=END_HOUR - 1, owner="slurm:7 ann", **changes):
 
 
 def week_of(rows=(), hours=WEEK_OF_HOURS, missing=()):
-    """Seven days, all in the ledger but those that are *missing*."""
-    found = Week(hours=hours)
-    found.fold_hours(
+    """Return seven days, all in the ledger except the *missing* hours."""
+    week = Week(hours=hours)
+    week.fold_hours(
         (hour, then_of([row for row in rows if row.hour == hour]).summary())
         for hour in hours
         if hour not in missing
     )
-    return found
+    return week
 
 
 def said(rows=(), before=None, missing=()):
-    """The text of a week, on one line."""
+    """Return the text of a week on one line."""
     days = range(WEEK_OF_HOURS.start - WEEK_HOURS, WEEK_OF_HOURS.start)
     before = before if before is not None else week_of([row(WEEK_OF_HOURS.start - 1)], days)
     return " ".join(digest_text(week_of(rows, missing=missing), before, "s", "us-east-1").split())
 
 
 def possible_row(idle, cost, *, is_avoidable, **changes):
-    """A row that settle can write: no cost without idle time, avoidable as a whole or not."""
+    """
+    Return a row that settle can write: no cost without idle time, and all or none of it avoidable.
+    """
     cost = cost if idle else 0
     avoidable = {"avoidable": idle, "avoidable_cost": cost}
     if not is_avoidable:
@@ -84,19 +86,19 @@ LEDGER_ROWS = st.lists(
 @given(LEDGER_ROWS)
 def test_the_digest_is_what_the_rows_are(rows):
     """Summaries of hours add up to the rows, by owner, instance and day, in any order."""
-    found = week_of(rows)
+    week = week_of(rows)
     whole = then_of(rows)
     assert whole.summary() == then_of(rows[::-1]).summary()
-    assert whole.owners == found.owners
-    # An hour lists only instances that were idle in it, so of these the idle part is whole.
+    assert whole.owners == week.owners
+    # An hour lists only instances that were idle in it, so only their idle part is complete.
     by_instance = [
         {key: (time.idle, time.idle_cost) for key, time in sums.instances.items() if time.idle}
-        for sums in (whole, found)
+        for sums in (whole, week)
     ]
     assert by_instance[0] == by_instance[1]
-    assert whole.total == found.total
-    assert whole.unpriced == found.unpriced
-    assert whole.days == {day: time for day, time in found.days.items() if time.allocated}
+    assert whole.total == week.total
+    assert whole.unpriced == week.unpriced
+    assert whole.days == {day: time for day, time in week.days.items() if time.allocated}
     idle = [row for row in rows if row.idle]
     expected = defaultdict(lambda: [Fraction(0)] * 3)
     for idle_row in idle:
@@ -112,7 +114,7 @@ def test_the_digest_is_what_the_rows_are(rows):
             Fraction(sum(time.cost_by_part), NANOS),
             Fraction(sum(time.cost_by_part[:2]), NANOS),
         ]
-        for key, time in found.owners.items()
+        for key, time in week.owners.items()
         if time.idle
     }
 
@@ -141,20 +143,25 @@ def test_the_digest_prints_the_amounts_of_the_report(rows):
 
 
 def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
-    """Instances that it leaves out are counted, and the text says so."""
+    """
+    A summary lists the most expensive instances and every owner, and the text counts the rest.
+    """
     monkeypatch.setattr(then, "MAX_INSTANCES", 6)
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANOS) for n in range(1, 9)]
-    found = week_of(rows)
-    assert 8 == len(found.owners)
-    assert {f"i-{n}" for n in range(3, 9)} == {i for i, _ in found.instances}
-    assert 2 == found.unlisted
-    assert 36 * NANOS == found.total.idle_cost
+    week = week_of(rows)
+    assert 8 == len(week.owners)
+    assert {f"i-{n}" for n in range(3, 9)} == {i for i, _ in week.instances}
+    assert 2 == week.unlisted
+    assert 36 * NANOS == week.total.idle_cost
     assert "4.00 USD i-4, cluster research: 1.0 core hours and at least 1 more" in said(rows)
     assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
 
 
 def test_a_week_is_said_with_its_owners_instances_and_the_change():
-    """Cost, avoidable, share, the five most expensive, prices, coverage and the report command."""
+    """
+    The text has cost, avoidable cost, share, the five most expensive owners and instances, the
+    change, prices, coverage and the report command.
+    """
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANOS) for n in range(1, 8)]
     rows += [row(owner="busy", idle=0, idle_cost=0, allocated=3 * CORE_HOUR, avoidable_cost=0)]
     rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, allocated=10 * CORE_HOUR)]
@@ -174,7 +181,10 @@ def test_a_week_is_said_with_its_owners_instances_and_the_change():
 
 
 def test_hours_that_are_missing_are_said_and_no_saving():
-    """The change compares the hours that are in the ledger."""
+    """
+    Missing hours are counted as missing, not as savings: the change compares costs per settled
+    hour.
+    """
     rows = [row(hour) for hour in WEEK_OF_HOURS]
     before = week_of([row(hour) for hour in WEEK_OF_HOURS], WEEK_OF_HOURS)
     shown = said(rows, before, missing=list(WEEK_OF_HOURS)[:84])
@@ -187,7 +197,7 @@ def test_hours_that_are_missing_are_said_and_no_saving():
 
 
 def test_a_week_without_a_ledger_has_no_cost():
-    """It is not a week in which nothing was idle."""
+    """A week without a ledger has no cost, and is not a week without idle cores."""
     shown = said(missing=WEEK_OF_HOURS)
     assert "No hour of these days is in the ledger." in shown
     assert "0.00" not in shown
@@ -199,7 +209,7 @@ def test_a_week_without_a_ledger_has_no_cost():
 
 
 def test_what_has_no_price_is_named_and_not_free():
-    """Named by region and type, and in no amount."""
+    """Instances without a price are named by region and type, and are in no amount."""
     unpriced = {"list_cost": None, "idle_cost": None, "avoidable_cost": None, "basis": None}
     shown = said([row(instance_type="trn2.48xlarge", **unpriced)])
     assert "Without a price, in no amount: us-east-1/trn2.48xlarge (1.0 core hours)." in shown
@@ -208,7 +218,10 @@ def test_what_has_no_price_is_named_and_not_free():
 
 
 def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
-    """At most four, of the most expensive owners; without a team there is no attribute."""
+    """
+    A digest has the teams of its four most expensive owners as an attribute for subscriptions, or
+    no attribute if no owner has a team.
+    """
     rows = [
         row(
             owner=f"slurm:{number}",
@@ -226,7 +239,9 @@ def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
 
 
 def test_the_week_ends_at_a_midnight_before_which_all_is_settled():
-    """Monday at 8 by default; a day earlier where lines may be a day late."""
+    """
+    The week ends at the last midnight before which all hours are settled, for any LateMinutes.
+    """
     monday = 20_000 * 86_400
     assert 20_000 * 24 == last_midnight(monday + 8 * 3600, 120)
     assert 19_999 * 24 == last_midnight(monday + 8 * 3600, 1_440)

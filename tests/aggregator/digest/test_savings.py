@@ -1,4 +1,4 @@
-"""Savings against plain arithmetic over the ledger's JSON rows."""
+"""Savings, compared with arithmetic on the ledger's JSON rows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PERIOD = range(490_000, 490_000 + WEEK_HOURS)
 MICROS = 60 * 10**6
 STATES = ("idle", "idle", "part", "busy", "half", "unknown", "unpriced", "committed", "absent")
 INSTANCES = (("x", 2), ("x", 4), ("x", 4), ("y", 32))
-"""Cluster and cores."""
+"""The cluster of each instance and its number of cores."""
 
 
 def rows_of(hour, instance_id, cluster, cores, *, price, state):
-    """The rows of an instance of so many cores in one hour, for *price* billionths a core."""
+    """Return the rows of one instance in one hour, at *price* billionths of a dollar per core."""
     if state == "part":
         return list(
             map(
@@ -76,7 +76,7 @@ def rows_of(hour, instance_id, cluster, cores, *, price, state):
 
 
 def part_of_hour(row):
-    """The *row* of an instance that ran for 59 of 60 minutes."""
+    """Return *row* for an instance that ran for 59 of 60 minutes."""
     names = ("allocated", "idle", "avoidable", "covered")
     return row._replace(**{name: getattr(row, name) * 59 // 60 for name in names})
 
@@ -94,7 +94,7 @@ RUNS = st.lists(
 
 
 def ledger_of(runs):
-    """The rows of *runs* in turn; in all other hours of the week no instance ran."""
+    """Return the rows of *runs* in turn; no instance runs in all other hours of the week."""
     rows = []
     hours = iter(PERIOD)
     for number, states, price in runs:
@@ -167,7 +167,9 @@ def reference(lines):
 @settings(max_examples=60)
 @given(RUNS)
 def test_savings_are_those_of_the_rows_in_the_report_and_in_the_digest(runs):
-    """Report and digest name the same instances, money, packing and committed time."""
+    """
+    Report and digest name the same instances, money, packing and committed time as the reference.
+    """
     rows = ledger_of(runs)
     week = Week(hours=PERIOD)
     week.fold_hours(
@@ -192,7 +194,7 @@ def _without_cluster(saving):
 
 
 def test_savings_are_at_most_three_sentences_with_their_hours():
-    """The clusters with the most money come first, and the rest is counted."""
+    """Savings are at most three sentences with their hours, by amount; the rest is counted."""
     rows = [
         row
         for hour in PERIOD[2:]
@@ -220,7 +222,9 @@ def test_savings_are_at_most_three_sentences_with_their_hours():
 
 
 def test_a_summary_of_an_older_release_has_no_savings():
-    """Its sums count, but its hour is not a covered hour of any cluster."""
+    """
+    A summary of an older release counts in sums, but its hour is not a covered hour of any cluster.
+    """
     rows = rows_of(PERIOD[0], "i-a", "a", 2, price=10**9, state="idle")
     document = json.loads(unpack_lines(then_of(rows).summary()))
     del document["Clusters"]

@@ -1,4 +1,4 @@
-"""Alarm events as EventBridge delivers them, and kept rollups that they are about."""
+"""Alarm events as EventBridge delivers them, and the kept rollups behind them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from neuron_wire.names import CLUSTER_NAMESPACE
 from proof.memory_table import MemoryTable
 
 RANG_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC
-ALARM_MINUTE = int(RANG_S) // 60 - 4  # 03:13, the last closed when the alarm rang
+ALARM_MINUTE = int(RANG_S) // 60 - 4  # 03:13, the last closed minute when the alarm fired
 MIDNIGHT = ALARM_MINUTE - ALARM_MINUTE % 1440
 RANG_MS = "2026-11-21T03:17:00.125+0000"
 OVER_AT = "2026-11-21T04:04:10.500+0000"
@@ -38,12 +38,12 @@ ENVIRONMENT = Environment(
 
 
 def state(value, timestamp=RANG_MS, reason=REASON):
-    """A state of an alarm."""
+    """Return a state of an alarm."""
     return {"value": value, "reason": reason, "timestamp": timestamp}
 
 
 def _with_data(alarm_state):
-    """The state of an alarm, not of a contributor, says what it saw as a text of JSON."""
+    """Return a state of an alarm, whose reasonData is JSON text. A contributor's state has none."""
     return {
         **alarm_state,
         "reasonData": '{"version":"1.0","queryDate":"2026-11-21T03:17:00.125+0000"}',
@@ -51,7 +51,7 @@ def _with_data(alarm_state):
 
 
 def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="training", **detail):
-    """A plain alarm on one cluster changed its state."""
+    """Return an event about a plain alarm on one cluster that changed its state."""
     stat = {
         "metric": {
             "namespace": CLUSTER_NAMESPACE,
@@ -78,7 +78,7 @@ def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="tra
 
 
 def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", **detail):
-    """One cluster of an alarm on a query changed its state."""
+    """Return an event about one cluster of an alarm on a query that changed its state."""
     expression = (
         f'SELECT AVG({metric}) FROM SCHEMA("Neuron/Cluster", ClusterName)'
         " GROUP BY ClusterName ORDER BY AVG() DESC"
@@ -100,16 +100,16 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
     )
 
 
-def _event(kind, detail):
+def _event(detail_type, detail):
     return {
-        "version": "0", "id": "6d226bbc-07f0-9a31-3359-1736968f8ded", "detail-type": kind,
+        "version": "0", "id": "6d226bbc-07f0-9a31-3359-1736968f8ded", "detail-type": detail_type,
         "source": "aws.cloudwatch", "account": "123456789012", "time": "2026-11-21T03:17:01Z",
         "region": "us-east-1", "resources": [ALARM_ARN + detail["alarmName"]], "detail": detail,
     }  # fmt: skip
 
 
 def rollup(minute=ALARM_MINUTE, **changes):
-    """A rollup of four instances of a trn1.32xlarge, two of them with idle cores."""
+    """Return a rollup of four instances of trn1.32xlarge, two of them with idle cores."""
     members = {
         "Schema": 1,
         "Kind": "rollup",
@@ -231,7 +231,7 @@ def rollup(minute=ALARM_MINUTE, **changes):
 
 
 def table_with(*rollups, about="minute"):
-    """A table that keeps *rollups*, and the cost of each minute since midnight."""
+    """Return a table that keeps *rollups*, and the cost of each minute since midnight."""
     table = MemoryTable()
     for rollup in rollups:
         at = rollup["_aws"]["Timestamp"] // 60_000

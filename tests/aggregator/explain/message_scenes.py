@@ -1,4 +1,4 @@
-"""Alarms and the rollups behind them: what each message is about, by its golden file."""
+"""Alarms and their rollups: a scene for each golden file of a message."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOUR_AGO = iso_minute(ALARM_MINUTE - 64)
 
 
 def row(owner, cores, usd, **members):
-    """Idle cores of an owner that is fully idle for an hour, unless *members* say otherwise."""
+    """Return idle cores of an owner that is fully idle for an hour, unless *members* differ."""
     quiet = {"FullyIdleMinutes": 61, "Executions": 0, "BusyCores": 0, "AllocatedCores": cores}
     own = {} if owner.startswith("[") else quiet
     usual = {"Cores": cores, "Instances": 1, "IdleMinutes": 62, "UsdPerHour": usd}
@@ -44,7 +44,9 @@ def row(owner, cores, usd, **members):
 
 
 def entry(states, usd, instance_id=FIRST, instance_type=BIG, **members):
-    """An instance with cores in these states, those that are not busy idle for an hour."""
+    """
+    Return an instance with cores in these states; cores that are not busy are idle for an hour.
+    """
     idle = [core for core, letter in enumerate(states) if letter in "au"]
     attached = [core for core in idle if states[core] == "a"]
     return {
@@ -57,12 +59,12 @@ def entry(states, usd, instance_id=FIRST, instance_type=BIG, **members):
 
 
 def ranges(cores):
-    """One range of cores without a gap."""
+    """Return one range of cores without a gap."""
     return f"{cores[0]}-{cores[-1]}" if len(cores) > 1 else f"{cores[0]}"
 
 
 def of(rows, *entries, **members):
-    """A rollup whose idle cores these are."""
+    """Return a rollup with these idle cores."""
     idle, usd = (sum(row.get(name, 0) for row in rows) for name in ("Cores", "UsdPerHour"))
     return rollup(
         IdleCores=idle,
@@ -77,7 +79,7 @@ def of(rows, *entries, **members):
 
 
 def waiting(*, gone):
-    """A core of `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
+    """Return a core reserved for `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
     holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
               "Started": iso_minute(ALARM_MINUTE - 300), "Command": "python3",
               "LastExecution": HOUR_AGO, "AssignedTo": "ml/trainer-b-0/train"}  # fmt: skip
@@ -256,7 +258,7 @@ OLDER = rollup(
     CommittedCostPerHour=None,
     FullyIdleInstances=None,
 )
-"""Of a stack whose rollups had neither owners nor prices."""
+"""An alarm of a stack whose rollups had neither owners nor prices."""
 ALL_BUSY = rollup(
     NeuronCoreUtilization=5.2,
     IdleCores=0,
@@ -364,7 +366,7 @@ UNKNOWN_ROLLUP = rollup(IdleCores=None, IdleCorePercent=None)
 MUTED = {"mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"}
 OVER_AND_FILLED = {**ENDED_STATES, "now": state("OK", OVER_AT, FILLED_REASON)}
 
-# The event, the rollup or None, which of the kept ones that is, the last with silent instances.
+# The event, the rollup or None, the kept rollup that it is, the last rollup with silent instances.
 _SCENES_BY_NAME = {
     "idle-cores": (of_an_alarm(), JOB_ROLLUP),
     "idle-cores-of-a-contributor": (of_a_contributor(), rollup()),
@@ -425,7 +427,7 @@ MESSAGE_SCENES = [*_SCENES_BY_NAME]
 
 
 def play(name):
-    """The event of a scene, and a table with its rollup."""
+    """Return the event of a scene, and a table with its rollup."""
     event, line, *rest = copy.deepcopy(_SCENES_BY_NAME[name])
     about, silent = rest + ["minute", None][len(rest) :]
     table = table_with(*filter(None, [line]), about=about)

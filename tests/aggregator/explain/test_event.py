@@ -1,4 +1,4 @@
-"""What is read of an alarm's event, whatever is missing in it."""
+"""Parsing of an alarm's event, with any part missing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ EVENT_MEMBERS = (
 
 @given(EVENT_JSON)
 def test_what_is_no_event_is_an_event_error(junk):
-    """Junk of any shape fails the invocation with one sentence, not with a stack trace of ours."""
+    """
+    An event of any other shape fails the invocation with one sentence instead of a stack trace.
+    """
     with pytest.raises(EventError):
         read_transition({"detail": junk})
     with pytest.raises(EventError, match="detail-type"):
@@ -41,7 +43,7 @@ def test_what_is_no_event_is_an_event_error(junk):
 
 @given(st.sampled_from(EVENT_MEMBERS.split()), EVENT_JSON, st.booleans())
 def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, contributor):
-    """Whatever CloudWatch adds, drops or changes, only an EventError can come of it."""
+    """An event with a member of another type is read or refused with an EventError."""
     event = copy.deepcopy(of_a_contributor() if contributor else of_an_alarm())
     inner = event
     *folders, last = path.split(".")
@@ -53,13 +55,13 @@ def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, c
 
 
 def test_a_metric_of_somebody_else_is_not_one_of_ours():
-    """A metric name means something only in our namespaces."""
+    """A metric name is one of the project's only in the project's namespaces."""
     event = of_an_alarm("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["metricStat"]["metric"]["namespace"] = "AWS/Lambda"
-    found = read_transition(event)
-    assert () == found.metrics
-    assert ("AWS/Lambda ExecutionErrors",) == found.other_metrics
+    transition = read_transition(event)
+    assert () == transition.metrics
+    assert ("AWS/Lambda ExecutionErrors",) == transition.other_metrics
     event = of_a_contributor("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["expression"] = 'SELECT SUM(ExecutionErrors) FROM "AWS/Lambda" GROUP BY ClusterName'
@@ -67,7 +69,9 @@ def test_a_metric_of_somebody_else_is_not_one_of_ours():
 
 
 def test_each_transition_has_one_identity_of_its_own():
-    """A redelivery has another id and time; another cluster, time, state or alarm is another."""
+    """
+    A redelivery has the identity of its transition; another cluster, time, state or alarm differs.
+    """
     redelivered = {**of_a_contributor(), "id": "another", "time": "2026-11-21T03:19:30Z"}
     events = [of_a_contributor(), redelivered, of_a_contributor(cluster="serving"),
               of_a_contributor(now=state("ALARM", OVER_AT)), of_a_contributor(now=state("OK")),

@@ -1,4 +1,6 @@
-"""What is read from the table for a message; damaged is missing, and the message is sent."""
+"""
+Evidence that a message reads from the table; damaged evidence is missing, and the message is sent.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,12 @@ from tests.aggregator.explain.alarm_events import (
 
 
 def evidence_of(subject, table, now_s=RANG_S):
-    """What *table* knows about a subject in the cluster."""
+    """Return the evidence in *table* about a subject in the cluster."""
     return gather_evidence(Evidence(subject, "us-east-1", 15), "training", table, now_s)
 
 
 def published(table, minute, cluster="training", **tallies):
-    """Put what has been published of a minute into the table."""
+    """Store a publication of a minute in the table."""
     before = table.read_publications(minute).get(cluster)
     number = before.number + 1 if before else 1
     assert table.write_publication(minute, cluster, Publication(number, tallies, "x", 1), 0)
@@ -43,7 +45,7 @@ def published(table, minute, cluster="training", **tallies):
 
 def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
     """
-    Neither yesterday nor another cluster counts; of a restated minute the last publication does.
+    The cost of today is the sum of the last publications of the cluster's minutes since midnight.
     """
     table = MemoryTable()
     published(table, MIDNIGHT - 1, IdleCost=1000.0)
@@ -60,13 +62,13 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
 
 
 def test_errors_are_counted_by_what_was_published():
-    """A restated rollup has only what was new, so the last line alone would say too little."""
+    """Errors are counted from publications, because a restated rollup has only the new ones."""
     line = rollup(ExecutionErrors=2)
     table = table_with(line, about="errors")
     for minute, errors in ((ALARM_MINUTE, 40), (ALARM_MINUTE - 30, 5), (ALARM_MINUTE - 70, 1000)):
         published(table, minute, ExecutionErrors=errors)
     assert RecentErrors(40, 45, minutes=2) == evidence_of(EXECUTION_ERRORS, table).published
-    table = MemoryTable()  # the line is kept before its publication is remembered
+    table = MemoryTable()  # close keeps the line before it stores the publication
     table.write_last_rollup(
         "errors", "training", ALARM_MINUTE, json.dumps(rollup(ExecutionErrors=9))
     )
@@ -75,18 +77,21 @@ def test_errors_are_counted_by_what_was_published():
 
 @pytest.mark.parametrize(("past_s", "expected"), [(0, False), (1, True)])
 def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
-    """Its age counts from the end of its minute."""
+    """A rollup is old 10 minutes after the end of its minute."""
     now_s = (ALARM_MINUTE + 1) * 60 + OLD_AFTER_S + past_s
-    found = evidence_of(SILENCE, table_with(rollup()), now_s)
-    assert expected == found.is_old
-    assert OLD_AFTER_S + past_s == found.age_s
+    evidence = evidence_of(SILENCE, table_with(rollup()), now_s)
+    assert expected == evidence.is_old
+    assert OLD_AFTER_S + past_s == evidence.age_s
 
 
 @pytest.mark.parametrize(
     ("members", "shown"), [({"CoveragePercent": 50}, "50"), ({"CoveragePercent": None}, "unknown")]
 )
 def test_a_new_alarm_is_described_by_its_number(members, shown):
-    """Without a finder of its own, from its catalogue entry: title, metric, meaning, urgency."""
+    """
+    An alarm without a finder of its own is described by its catalogue entry: title, metric,
+    meaning, urgency.
+    """
     alarm = ClusterAlarm("LowCoverage", "CoveragePercent", "low coverage", "today")
     summary = find_failure(evidence_of(alarm, table_with(rollup(**members))))
     assert f"low coverage: CoveragePercent is {shown}" == summary.headline

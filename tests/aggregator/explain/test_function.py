@@ -1,4 +1,4 @@
-"""The handler of explain, from the event that EventBridge gives it to what a subscriber gets."""
+"""The explain handler, from EventBridge's event to what a subscriber receives."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ from tests.aggregator.handler_traces import CurrentStdout, items
 
 @pytest.fixture
 def topic_arn(monkeypatch, functions):  # noqa: ARG001 - the table is there
-    """A topic, in the environment that the template gives explain."""
-    made = boto3.client("sns").create_topic(Name="neuron-emf-alarms")["TopicArn"]
-    monkeypatch.setenv("ALARM_TOPIC_ARN", made)
+    """Create a topic and set it in the environment, as the template does for explain."""
+    arn = boto3.client("sns").create_topic(Name="neuron-emf-alarms")["TopicArn"]
+    monkeypatch.setenv("ALARM_TOPIC_ARN", arn)
     monkeypatch.setenv("RECORDS_LOG_GROUP", "/neuron-emf/records")
     monkeypatch.setenv("RUNBOOK", "https://runbooks.example.com/operations")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     runtime.stack.cache_clear()
     sns_client.cache_clear()
-    yield made
+    yield arn
     sns_client.cache_clear()
 
 
 def subscribed_queue(topic_arn, name, **policy):
-    """What a queue that subscribed to the topic gets: subject and body of each message."""
+    """
+    Return a function that reads subject and body of each message that a subscribed queue received.
+    """
     queues = boto3.client("sqs")
     url = queues.create_queue(QueueName=name)["QueueUrl"]
     names = ["QueueArn"]
@@ -47,32 +49,32 @@ def subscribed_queue(topic_arn, name, **policy):
     )
 
     def received():
-        found = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
-        return [json.loads(message["Body"]) for message in found]
+        messages = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+        return [json.loads(message["Body"]) for message in messages]
 
     return received
 
 
 @pytest.fixture
 def subscribed(topic_arn):
-    """The same of a queue that filters nothing."""
+    """Return a function that reads the messages of a queue without a filter."""
     return subscribed_queue(topic_arn, "alarms")
 
 
-NOON = int(RANG_S) // 86_400 * 1440 + 720  # no test shall fail at midnight
+NOON = int(RANG_S) // 86_400 * 1440 + 720  # noon, so that no test fails at midnight
 
 
 def at(monkeypatch, minute, handler, event):
-    """What the handler answers 130 seconds after the end of *minute*."""
+    """Return the handler's answer 130 seconds after the end of *minute*."""
     with monkeypatch.context() as patched:
         patched.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
         return handler(event, Context())
 
 
-def closed(monkeypatch, *made):
-    """Let ingest and close make a rollup of those records."""
-    minute = made[0].minute_ms // 60_000
-    at(monkeypatch, minute, ingest.handler, delivery(*lines(*made)))
+def closed(monkeypatch, *records):
+    """Return a function in which ingest and close make a rollup of records."""
+    minute = records[0].minute_ms // 60_000
+    at(monkeypatch, minute, ingest.handler, delivery(*lines(*records)))
     at(monkeypatch, minute, close.handler, {})
 
 
@@ -94,11 +96,11 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     )
     closed(monkeypatch, held)
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
-    who = (
+    owner_line = (
         "training: pod ml/llama-70b-0 (team ml) has used none of its 2 cores for 30 min, 1.34 USD/h"
     )
     first, where, against, _, total, *_ = answer["Text"].splitlines()
-    assert who == first
+    assert owner_line == first
     assert "Since 11:31 UTC on i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge)." == where
     assert against.startswith("2 of 8 vCPUs are busy: it may be compiling or loading data.")
     assert "2 of 2 known cores idle (100 %)" in total
@@ -110,7 +112,7 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
 
 @pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
 def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, teams):
-    """A subscription can filter by team and kind; another team gets nothing."""
+    """A subscription can filter by team and kind; another team's queue gets no message."""
     filters = [
         {"Team": ["ml"]},
         {"Team": [teams[-1]], "Kind": ["idle-cores"]},
@@ -133,7 +135,9 @@ def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, t
 
 
 def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
-    """Nothing is remembered, so Lambda retries, and in the end the alarm on this function fires."""
+    """
+    If the topic refuses a message, the invocation fails and stores nothing, so that Lambda retries.
+    """
     boto3.client("sns").delete_topic(TopicArn=topic_arn)
     with pytest.raises(TopicError, match="neuron-emf-alarms: it rejected a call with NotFound"):
         explain.handler(of_an_alarm(), Context())
@@ -141,7 +145,7 @@ def test_a_topic_that_refuses_fails_the_invocation(dynamodb, topic_arn):
 
 
 def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynamodb):  # noqa: ARG001
-    """Invoking explain by hand returns the message that would be sent."""
+    """Without a topic, explain returns the message that it would send."""
     monkeypatch.setenv("ALARM_TOPIC_ARN", "")
     runtime.stack.cache_clear()
     answer = explain.handler(of_an_alarm(), Context())

@@ -1,4 +1,4 @@
-"""No name, number or list makes a message too long, break out of its line, or fail."""
+"""No name, number or list makes a message too long, adds a line to it or makes it fail."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ALLOWED_PROGRAMS = {
 }
 STOP = re.compile(r"\b(stop|cancel|kill|end|terminate|delete|restart|reboot)\b", re.IGNORECASE)
 CONDITION_WORDS = re.compile(r"\b(only if|when|ask|tell)\b")
-MARGIN = 10_000  # for attributes, and for what SNS wraps around a message
+MARGIN = 10_000  # room for attributes and for the envelope that SNS adds to a message
 
 ANY_NAMES = st.text(max_size=40) | st.sampled_from(
     [
@@ -107,7 +107,7 @@ ROLLUP_LISTS = ("TopIdleInstances", "SilentInstanceNames", "StragglerInstances",
 
 
 def places(value):
-    """The path to each member of a rollup and of the entries of its lists."""
+    """Yield the path to each member of a rollup and of the entries of its lists."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
     for name, inner in pairs:
         yield (name,)
@@ -119,12 +119,12 @@ ROLLUP_PLACES = sorted(places(WHOLE_ROLLUP), key=str)
 
 
 def message_for(event, line):
-    """The message about *event* when *line* is the last rollup."""
+    """Return the message about *event* if *line* is the last rollup."""
     transition = read_transition(event)
     table = MemoryTable()
     sent = []
     for about in ("minute", "hardware", "errors"):
-        with suppress(TableError):  # no cluster has a name that the table refuses as a key
+        with suppress(TableError):  # no cluster has a name that the table rejects as a key
             table.write_last_rollup(about, transition.cluster or "", ALARM_MINUTE, json.dumps(line))
     message = notify(
         transition,
@@ -139,14 +139,14 @@ def message_for(event, line):
 
 
 def assert_chat_fits(publication):
-    """What Amazon Q shows, within its limits; it drops everything else without an error."""
-    found = json.loads(publication.body, parse_constant=pytest.fail)
+    """Check the limits of Amazon Q, which drops a larger message without an error."""
+    document = json.loads(publication.body, parse_constant=pytest.fail)
     assert len(publication.body.encode()) <= SNS_BYTES - MARGIN
-    assert "1.0" == found.pop("version")
-    assert "custom" == found.pop("source")
-    assert {"id", "content", "metadata"} == found.keys()
-    content = found["content"]
-    metadata = found["metadata"]
+    assert "1.0" == document.pop("version")
+    assert "custom" == document.pop("source")
+    assert {"id", "content", "metadata"} == document.keys()
+    content = document["content"]
+    metadata = document["metadata"]
     assert {"textType", "title", "description", "keywords"} <= content.keys()
     assert "client-markdown" == content["textType"]
     assert 1 <= len(content["title"]) <= chat.MAX_TITLE_CHARS == 250
@@ -156,11 +156,11 @@ def assert_chat_fits(publication):
     assert all(isinstance(text, str) for text in metadata["additionalContext"].values())
     assert re.fullmatch("[0-9a-f]{32}", metadata["threadId"])
     assert CHAT_OF_ALARM_TOPIC.runbook in content["description"]
-    assert not re.search("<[^0-9]", json.dumps(content))  # so no name calls a whole channel
+    assert not re.search("<[^0-9]", json.dumps(content))  # so no name mentions a whole channel
 
 
 def assert_within_bounds(message):
-    """What SNS, telephones and the line of a mail's subject take."""
+    """Check the limits of SNS, of text messages and of a mail's subject."""
     assert 1 <= len(message.subject) < 100
     assert message.subject.isascii()
     assert message.subject.isprintable()
@@ -187,7 +187,7 @@ def assert_within_bounds(message):
 
 
 def assert_stops_nothing(text):
-    """A next step ends work only under a condition, and after the work was looked at."""
+    """Check that a next step ends work only under a condition, after a look at the work."""
     for line in text.split("\n"):
         if line.startswith("Next step: "):
             for sentence in re.split(r"(?<=[.;]) ", line):
@@ -195,7 +195,9 @@ def assert_stops_nothing(text):
 
 
 def assert_within_twelve_lines(text):
-    """What somebody reads at night; a command is words that a shell reads as they stand."""
+    """
+    Check that the text has at most twelve lines, and that its commands are quoted for a shell.
+    """
     lines = text.removesuffix("\n").split("\n")
     assert 2 <= len(lines) <= 12
     for line in lines:
@@ -212,7 +214,9 @@ def assert_within_twelve_lines(text):
 @given(st.lists(st.tuples(st.sampled_from(ROLLUP_PLACES), ANY_ROLLUP_VALUES), max_size=8))
 @example([(("TopIdleOwners", 0, "Owner"), ["ml"])])
 def test_whatever_stands_in_a_rollup(metric, changes):
-    """Ten thousand letters, other alphabets, endless numbers, or a list in place of a name."""
+    """
+    Any rollup gives a message within bounds: 10,000 letters, other alphabets, huge numbers, lists.
+    """
     line = json.loads(json.dumps(WHOLE_ROLLUP))
     for path, value in sorted(changes, key=lambda change: -len(change[0])):
         *folders, last = path
@@ -226,7 +230,7 @@ def test_whatever_stands_in_a_rollup(metric, changes):
     st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
 )
 def test_whatever_stands_in_an_event(metric, names, now):
-    """Names of alarms and clusters are other people's."""
+    """Any names of alarms and clusters give a message within bounds."""
     cluster, alarm, region, text = names
     event = of_a_contributor(metric, cluster=cluster, now=state(now, reason=text))
     event["region"] = region
@@ -250,7 +254,9 @@ STATE_REASONS = {
 @example([60, 9], 0, "gone")
 @example([9], 1, "data")
 def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unlisted, reason):
-    """An instance is forgotten after 60 minutes; an instance that no list names is unknown."""
+    """
+    An OK message has the number of forgotten instances, and says if data was missing.
+    """
     names = [
         {"InstanceId": f"i-0{number:016x}", "LastSeen": iso_minute(ALARM_MINUTE - minutes)}
         for number, minutes in enumerate(absent)
@@ -279,7 +285,7 @@ def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unl
 
 @pytest.mark.parametrize("metric", ALARM_SUBJECTS)
 def test_the_longest_lists_are_cut(metric):
-    """The text names a few, and the JSON form is cut where SNS would refuse it."""
+    """Long lists are cut in the text, and in the JSON form to the size that SNS accepts."""
     entry = {
         "InstanceId": "i-0c3f5a7b9d1e2f4a6",
         "InstanceType": "trn1.32xlarge",
@@ -299,7 +305,9 @@ def test_the_longest_lists_are_cut(metric):
 
 
 def test_a_rollup_that_no_cutting_makes_fit_is_left_out():
-    """The document says that the rollup was left out."""
+    """
+    If a rollup is too large even after the cut, the document says that the rollup was omitted.
+    """
     message = message_for(of_an_alarm(), rollup(**{f"Member{n}": "x" * 500 for n in range(100)}))
     document = json.loads(message.document)
     assert document["RollupLeftOut"] is True

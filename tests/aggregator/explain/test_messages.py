@@ -1,4 +1,4 @@
-"""The messages as people get them, each in a golden file, and the pages that show them."""
+"""The messages that people receive, as golden files, and the pages that show them."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ KEPT_SCENES = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cl
 
 
 def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
-    """The message about *event*."""
+    """Return the message about *event*."""
     return notify(
         read_transition(event), table, environment, lambda *_: None, now_s, printer=lambda _: None
     ).message
 
 
 def scene_message(name):
-    """The message of one scene."""
+    """Return the message of one scene."""
     event, table = play(name)
     now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
     return message_of(event, table, now_s=now_s)
 
 
 def idle_text(line):
-    """What a message about idle cores says of a rollup."""
+    """Return the text of a message about idle cores, for a rollup."""
     return message_of(of_an_alarm(), table_with(line)).text
 
 
 def shown(name):
-    """The message of one scene as its golden file shows it, below the scene's name."""
+    """Return the message of one scene as its golden file shows it, below the scene's name."""
     message = scene_message(name)
     attributes = ", ".join(
         f"{key}={value if isinstance(value, str) else ' or '.join(value)}"
@@ -72,12 +72,14 @@ def shown(name):
 
 
 def test_the_messages_read_as_they_did(golden):
-    """Subject, SMS, attributes and text of each scene."""
+    """Subject, SMS, attributes and text of each scene are those of the golden file."""
     golden(MESSAGES / "texts.txt", "".join(map(shown, sorted(MESSAGE_SCENES))))
 
 
 def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
-    """These two are shown on the how-to pages."""
+    """
+    The forms for chat and programs, which the how-to pages show, are those of the golden files.
+    """
     event, table = play("idle-cores-of-a-contributor")
     sent = []
     environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
@@ -99,7 +101,7 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
 
 
 def test_without_a_dashboard_the_evidence_is_the_alarm():
-    """With Dashboard=false no message links to a dashboard."""
+    """If Dashboard is false, a message links to its alarm and to no dashboard."""
     event, table = play("idle-cores")
     message = message_of(event, table, replace(ENVIRONMENT, dashboard=""))
     assert "#alarmsV2:alarm/neuron-emf-" in message.text
@@ -108,40 +110,40 @@ def test_without_a_dashboard_the_evidence_is_the_alarm():
 
 
 def line_of(name):
-    """The message of one scene, and the line that is printed of it."""
+    """Return the message of one scene and the line that explain prints about it."""
     event, table = play(name)
     lines = []
-    found = notify(
+    outcome = notify(
         read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
     )
     (line,) = lines
-    return found.message, line
+    return outcome.message, line
 
 
 @pytest.mark.parametrize("name", MESSAGE_SCENES)
 def test_a_message_is_a_line_that_no_function_reads(name):
-    """Its line has a documented Kind of its own and no member that the subscription matches."""
+    """The line of a message has a documented Kind and no member that the subscription matches."""
     message, line = line_of(name)
     assert OtherRecord(MESSAGE_KIND) == parse(line)
     assert "CoveredSeconds" not in line
-    found = json.loads(line)
-    assert [] == undocumented(found)
-    assert message.subject == found["Subject"]
-    assert message.text == found["Text"]
-    assert found["State"] in {"ALARM", "OK", "NO DATA"}
+    document = json.loads(line)
+    assert [] == undocumented(document)
+    assert message.subject == document["Subject"]
+    assert message.text == document["Text"]
+    assert document["State"] in {"ALARM", "OK", "NO DATA"}
     metrics = message.attributes["Metric"]
-    assert found["Metrics"] == ([metrics] if isinstance(metrics, str) else list(metrics))
+    assert document["Metrics"] == ([metrics] if isinstance(metrics, str) else list(metrics))
 
 
 def test_a_line_has_the_members_that_it_always_had():
-    """Members of the kept lines stay, with their types; the words may change."""
+    """The line of a message keeps its members and their types; its words may change."""
     kept = (WIRE / "messages.lines.jsonl").read_text(encoding="utf-8").splitlines()
     for name, line in zip(KEPT_SCENES, map(json.loads, kept), strict=True):
-        found = json.loads(line_of(name)[1])
+        document = json.loads(line_of(name)[1])
         assert {member: type(value) for member, value in line.items()} == {
-            member: type(found.get(member)) for member in line
+            member: type(document.get(member)) for member in line
         }
-        assert line["State"] == found["State"]
+        assert line["State"] == document["State"]
 
 
 WORKING = {
@@ -153,7 +155,7 @@ WORKING = {
 
 @pytest.mark.parametrize("words", WORKING)
 def test_who_works_gets_no_words_of_an_idle_one(words):
-    """A working owner is never asked to stop, nor named first while another one is idle."""
+    """No message asks an owner that works to stop, or names it before an idle owner."""
     works = row("ml/a-0", 8, 90.0, **WORKING[words], FullyIdleMinutes=None)
     owners = [{"Cores": "0-7", "Name": "ml/a-0"}]
     where = entry("a" * 8 + "b" * 24, 90.0, Owners=owners)
@@ -161,8 +163,8 @@ def test_who_works_gets_no_words_of_an_idle_one(words):
     assert words in text.splitlines()[0]
     assert "Do not stop it: " in text
     assert "Next step: none" in text
-    for said in ("no execution since", "used none", " ask ", "it may be compiling"):
-        assert said not in text
+    for phrase in ("no execution since", "used none", " ask ", "it may be compiling"):
+        assert phrase not in text
     both = idle_text(of([works, row("slurm:7 ada", 1, 0.5)], where))
     assert both.startswith("training: Slurm job 7 (ada) has not used its core for 1 h 1 min, ")
     assert f"next: ml/a-0 8 ({words}" in both
@@ -172,13 +174,17 @@ def test_who_works_gets_no_words_of_an_idle_one(words):
     ("minutes", "expected"), [(15, "has used none of its 4 cores for 15 min"), (14, "has 4 cores")]
 )
 def test_only_who_is_fully_idle_has_used_none(minutes, expected):
-    """It takes IdleAfterMinutes: an owner that has just executed may execute again."""
+    """
+    An owner has used no core only after IdleAfterMinutes, because it may execute again before.
+    """
     idle = row("ml/a-0", 4, 1.0, FullyIdleMinutes=minutes)
     assert f"training: pod ml/a-0 {expected}" in idle_text(of([idle]))
 
 
 def test_most_avoidable_comes_first():
-    """An owner alone on its instance comes before one with more cores on instances that work."""
+    """
+    An owner alone on its instance comes before an owner with more cores on instances that work.
+    """
     shared = entry("a" * 16 + "b" * 16, 10.75, SECOND, Owners=[{"Cores": "0-15", "Name": "ml/a"}])
     alone = entry("aa", 0.76, Owners=[{"Cores": "0-1", "Name": "ml/b"}])
     text = idle_text(of([row("ml/a", 16, 10.75), row("ml/b", 2, 0.76)], shared, alone))
@@ -188,7 +194,8 @@ def test_most_avoidable_comes_first():
 @pytest.mark.parametrize(("gone", "works"), [(True, False), (False, False), (True, True)])
 def test_cores_assigned_to_another_owner_cannot_wait(gone, works):
     """
-    The other owner may fail, however little it costs. Only a gone, idle process is to be ended.
+    Cores assigned to another owner come first, whatever they cost. Only an idle process whose pod
+    is gone is to be ended.
     """
     line = waiting(gone=gone)
     if works:
@@ -218,7 +225,7 @@ def test_cores_assigned_to_another_owner_cannot_wait(gone, works):
     ],
 )
 def test_only_fully_idle_devices_can_be_released(expected, changes):
-    """A core of another owner keeps its device, idle or not."""
+    """Only fully idle devices can be released: a core of another owner keeps its device."""
     first = {**PART_ROLLUP["TopIdleInstances"][0], **changes}
     first = {name: value for name, value in first.items() if value is not None}
     assert expected in idle_text({**PART_ROLLUP, "TopIdleInstances": [first]})
@@ -232,7 +239,7 @@ def test_only_fully_idle_devices_can_be_released(expected, changes):
     ],
 )
 def test_the_console_of_each_partition(region, expected):
-    """China and GovCloud have consoles of their own."""
+    """Links use the consoles of China and GovCloud in their regions."""
     event, table = play("idle-cores")
     message = message_of({**event, "region": region}, table)
     assert f"Evidence: {expected}" in message.text
@@ -240,7 +247,7 @@ def test_the_console_of_each_partition(region, expected):
 
 
 def between_markers(name):
-    """What finds the text between the markers of a name."""
+    """Return a function that finds the text between two markers."""
     return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
 
 
@@ -248,7 +255,7 @@ NOTIFICATIONS_PAGE = MESSAGE_DOCS / "how-to" / "notifications.md"
 
 
 def test_the_page_names_each_member_of_a_message():
-    """Of the JSON that review has read, and the rollup that it leaves out."""
+    """The page names each member of the JSON form except those of the rollup."""
     page = NOTIFICATIONS_PAGE.read_text(encoding="utf-8")
     sent = (MESSAGES / "webhook.json").read_text("utf-8")
     assert [] == [name for name in (*json.loads(sent), "Rollup") if f"`{name}`" not in page]
@@ -265,13 +272,16 @@ def test_the_event_of_the_page_is_one_that_explain_takes():
 
 
 def test_the_reader_of_the_page_reads_both_kinds_of_messages():
-    """It reads explain's messages and CloudWatch's own; it skips a subscription confirmation."""
+    """
+    The page's reader reads explain's messages and CloudWatch's own, and skips a subscription
+    confirmation.
+    """
     block = between_markers("reader").search(NOTIFICATIONS_PAGE.read_text(encoding="utf-8"))[0]
     namespace = {}
     exec(block.removeprefix("```python\n").removesuffix("```\n"), namespace)
 
-    def read(message, kind="Notification"):
-        envelope = {"Type": kind, "MessageId": "1", "TopicArn": "arn", "Message": message}
+    def read(message, message_type="Notification"):
+        envelope = {"Type": message_type, "MessageId": "1", "TopicArn": "arn", "Message": message}
         return namespace["read"](json.dumps(envelope))
 
     sent = (MESSAGES / "webhook.json").read_text(encoding="utf-8")

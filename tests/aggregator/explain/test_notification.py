@@ -1,4 +1,6 @@
-"""Every alarm is sent once, never lost where something fails, and one fact is one message."""
+"""
+Each alarm is sent once, is never lost in a failure, and alarms about one fact are one message.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ TRANSITION_EVENTS = (
 
 
 def notify_about(event, table, sent):
-    """Tell one event; what is sent is put into *sent*."""
+    """Notify about one event; append what is sent to *sent*."""
     return notify(
         read_transition(event), table, ENVIRONMENT, lambda *call: sent.append(call), RANG_S + 1
     )
@@ -51,7 +53,7 @@ def notify_about(event, table, sent):
 
 @given(st.lists(st.sampled_from(TRANSITION_EVENTS), max_size=12))
 def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
-    """Deliveries may come in any order."""
+    """Each transition is sent once, however often and in whatever order it is delivered."""
     table = table_with(rollup())
     sent = []
     for event in deliveries:
@@ -63,7 +65,8 @@ def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
 @given(st.sampled_from(TRANSITION_EVENTS), st.integers(min_value=1, max_value=8), st.booleans())
 def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, step, after):
     """
-    Lambda delivers the event again; the second invocation finds the table as the first left it.
+    A crash at any step may repeat a message and never loses one, because Lambda delivers the event
+    again.
     """
     table = table_with(rollup())
     sent = []
@@ -86,7 +89,9 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
 
 @pytest.mark.parametrize("refusing", [TOPIC_ARN, CHAT_ARN])
 def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
-    """Lambda retries, and only the topic that refused gets the message again."""
+    """
+    If one topic refuses a message, Lambda retries, and only that topic gets the message again.
+    """
     environment = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
     table = table_with(rollup())
     sent = []
@@ -118,7 +123,7 @@ def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
     ],
 )
 def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
-    """The message is shorter or sent twice, and a failure of the memory is reported."""
+    """If the table fails, the message is shorter or sent twice, and the failure is logged."""
     table = table_with(rollup())
     sent = []
 
@@ -127,13 +132,13 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
         raise TableError(msg)
 
     monkeypatch.setattr(table, method, fail)
-    found = notify_about(of_an_alarm(), table, sent)
-    assert "sent" == found.outcome
+    outcome = notify_about(of_an_alarm(), table, sent)
+    assert "sent" == outcome.outcome
     assert 1 == len(sent)
     is_reported = method not in {"read_last_rollup", "read_published"}
-    assert is_reported == bool(found.trouble)
+    assert is_reported == bool(outcome.trouble)
     is_short = method in {"was_notified", "read_last_rollup", "read_published"}
-    assert is_short == ("could not be read" in found.message.text)
+    assert is_short == ("could not be read" in outcome.message.text)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +150,9 @@ def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     ],
 )  # fmt: skip
 def test_the_news_are_alarms_and_their_ends(now, before, expected):
-    """A new alarm starts without data, and only an alarm that fired can be over."""
+    """
+    Only a new alarm and the end of an alarm that fired are sent; a new alarm starts without data.
+    """
     event = of_an_alarm(now=state(now), before=state(before) if before else None)
     if before is None:
         del event["detail"]["previousState"]
@@ -162,20 +169,20 @@ CHAT_TOPIC_TOO = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
 
 @pytest.fixture
 def table(dynamodb):  # noqa: ARG001 - the table is there
-    """The table in DynamoDB, with a rollup of the cluster."""
-    made = Table.connect("records")
-    made.write_last_rollup("minute", "training", ALARM_MINUTE, json.dumps(rollup()))
-    return made
+    """Return the table in DynamoDB, with a rollup of the cluster."""
+    new_table = Table.connect("records")
+    new_table.write_last_rollup("minute", "training", ALARM_MINUTE, json.dumps(rollup()))
+    return new_table
 
 
 @pytest.fixture
 def sent():
-    """The topics that a message went to, in order."""
+    """Return the list of topics to which messages were sent, in order."""
     return []
 
 
 def transition(metric, after_ms=0, value="ALARM", **detail):
-    """An alarm on *metric* changed its state so much later than the others."""
+    """Return a change of an alarm on *metric*, so many milliseconds after the first."""
     at = datetime.fromtimestamp(RANG_S + after_ms / 1000, timezone.utc)
     now = state(value, at.isoformat(timespec="milliseconds").replace("+00:00", "+0000"))
     return read_transition(of_a_contributor(metric, now=now, **detail))
@@ -187,7 +194,7 @@ def once():
 
 
 def tell(changed, table, sent, *, looks=once, publish=None, environment=ENVIRONMENT):
-    """What becomes of a transition."""
+    """Notify about a transition; return the outcome."""
     to = publish or (lambda arn, _: sent.append(arn))
     return notify(
         changed, table, environment, to, RANG_S + 60, printer=lambda _: None, looks=looks
@@ -195,7 +202,10 @@ def tell(changed, table, sent, *, looks=once, publish=None, environment=ENVIRONM
 
 
 def test_alarms_that_ring_together_are_one_message(table, sent):
-    """The second alarm waits for the message about the first, which dies before it sends."""
+    """
+    If the function that claimed a message dies before it sends, the second alarm waits for its
+    retry and joins it.
+    """
 
     def die(*_):
         raise KilledError
@@ -217,15 +227,18 @@ def test_alarms_that_ring_together_are_one_message(table, sent):
 def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
     table, sent, monkeypatch
 ):
-    """The conditional put is refused, and the second read finds whose message it is."""
+    """
+    If another alarm claims the message after the first read, the conditional put is refused, and
+    the second read finds the claim.
+    """
     read = table.read_claim
     others = [transition(CORES)]
 
     def read_claim(group):
-        found = read(group)
+        claim = read(group)
         if others:
             assert "sent" == tell(others.pop(), Table.connect("records"), sent)
-        return found
+        return claim
 
     monkeypatch.setattr(table, "read_claim", read_claim)
     assert "joined" == tell(transition(COST), table, sent)
@@ -234,7 +247,8 @@ def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
 
 def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
     """
-    The first dies before it sends: the second waits, then sends; the retry of the first sends too.
+    A claim without a message covers no other alarm: the second alarm waits and sends, and so does
+    the retry of the first.
     """
 
     def die(*_):
@@ -243,7 +257,7 @@ def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
     with pytest.raises(KilledError):
         tell(transition(CORES), table, sent, publish=die)
     assert "sent" == tell(transition(COST), table, sent)
-    assert "sent" == tell(transition(CORES), table, sent, looks=pytest.fail)  # waits for nobody
+    assert "sent" == tell(transition(CORES), table, sent, looks=pytest.fail)  # does not wait
     assert 2 == len(sent)
     assert ["repeated", "joined"] == [
         tell(transition(metric), table, sent) for metric in (CORES, UTILIZATION)
@@ -251,7 +265,7 @@ def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
 
 
 def test_a_message_is_waited_for_no_longer_than_a_third_of_the_time_that_there_is():
-    """The clock bounds the wait, not the number of reads, however slow the table is."""
+    """The clock bounds the wait for a message to a third of the time, however slow the table is."""
     for step_s in (0.0, 7.0):
         now = [0.0]
         slept = []
@@ -271,14 +285,17 @@ def test_a_message_is_waited_for_no_longer_than_a_third_of_the_time_that_there_i
     [(899_999, "joined"), (900_000, "sent"), (-899_999, "joined"), (-900_000, "sent")],
 )
 def test_a_quarter_of_an_hour_is_that_of_the_transitions(table, sent, after_ms, expected):
-    """It counts from the first transition, whenever each is delivered."""
+    """
+    Alarms join a message within a quarter of an hour of its first transition, whenever they are
+    delivered.
+    """
     tell(transition(CORES), table, sent)
     assert "joined" == tell(transition(COST, after_ms // 2), table, sent)
     assert expected == tell(transition(UTILIZATION, after_ms), table, sent)
 
 
 def test_ends_are_joined_with_ends(table, sent):
-    """An alarm that fires after the others were over is news, however soon."""
+    """Ends join ends: an alarm that fires after the others ended is sent, however soon."""
     story = [
         (CORES, "ALARM"),
         (COST, "ALARM"),
@@ -305,20 +322,22 @@ def test_ends_are_joined_with_ends(table, sent):
     ids=["another cluster", "another fact", "muted", "gone"],
 )
 def test_nothing_else_is_joined(table, sent, other):
-    """A subscription that filters by Muted must not miss a message, and gone is not resolved."""
+    """
+    A message never joins one of another cluster, fact or Muted value; missing data is not resolved.
+    """
     table.write_last_rollup("minute", "serving", ALARM_MINUTE, json.dumps(rollup()))
     for changed in (transition(CORES, value=other.state), other):
         assert "sent" == tell(changed, table, sent)
 
 
 def test_a_message_without_the_numbers_covers_nobody(dynamodb, sent):  # noqa: ARG001
-    """Without a rollup each alarm is sent."""
+    """A message without a rollup covers no other alarm, so each alarm is sent."""
     empty = Table.connect("records")
     assert ["sent", "sent"] == [tell(transition(metric), empty, sent) for metric in (CORES, COST)]
 
 
 def test_chat_gets_a_message_that_only_people_got(table, sent):
-    """A message to one topic covers nothing for the other."""
+    """A message to one topic does not cover the other topic."""
 
     def refuse_chat(arn, _):
         if arn == CHAT_ARN:

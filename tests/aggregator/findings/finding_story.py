@@ -20,7 +20,7 @@ STORY_PLACE = {
 
 
 def story():
-    """The events, in the order in which they were told."""
+    """Return the events in the order in which they were sent."""
     return [*_hours_of_research(), *_a_day_after_a_fault()]
 
 
@@ -47,14 +47,14 @@ def _hours_of_research():
         fleet.pass_minute(hold, works)
     for _ in range(3):
         fleet.pass_minute(maker(busy, instance_id="i-0holds", owners=(owner,), **job), works)
-    for _ in range(6):  # one falls silent, and is back
+    for _ in range(6):  # one instance falls silent, then reports again
         fleet.pass_minute(works)
     unread = {"cluster": "research", "reservations": "unknown"}
     fleet.pass_minute(maker(idle, instance_id="i-0holds", **unread), works)
     fleet.pass_minute(
         maker(idle, instance_id="i-0holds", cluster="research", is_clean_shutdown=True), works
     )
-    for _ in range(6):  # and shuts down for good
+    for _ in range(6):  # then it shuts down for good
         fleet.pass_minute(works)
     return fleet.sent
 

@@ -1,4 +1,4 @@
-"""A small fleet whose minutes pass, and an event bus that keeps what it is told."""
+"""A small fleet that reports minute by minute, and an event bus that keeps its events."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ IDLE_MEMBERS = {
 
 
 def idle(instance_id="i-1", minutes=20, **changes):
-    """A record of an instance that is fully idle and held by nobody."""
-    made = {**IDLE_MEMBERS, "idle_minutes": (minutes, minutes + 5), **changes}
-    return record(instance_id=instance_id, **made)
+    """Return a record of an instance that is fully idle and that no process holds."""
+    members = {**IDLE_MEMBERS, "idle_minutes": (minutes, minutes + 5), **changes}
+    return record(instance_id=instance_id, **members)
 
 
 def busy(instance_id="i-1", **changes):
-    """A record of one whose cores work."""
+    """Return a record of an instance whose cores work."""
     return record(
         instance_id=instance_id,
         core_state="bb",
@@ -53,14 +53,16 @@ class FindingsFleet:
 
     def put(self, details):
         answers = self.accepts(details)
-        self.sent += [one for one, is_taken in zip(details, answers, strict=True) if is_taken]
+        self.sent += [detail for detail, is_taken in zip(details, answers, strict=True) if is_taken]
         return answers
 
     def deliver(self, *records, minute):
         now_s = max((minute + 1) * 60 + 5, (self.minute + 1) * 60)
-        made = [record for record in records if record.minute_ms == minute * 60_000]
-        assert len(records) == len(made)
-        take_in(lines(*made), self.table, self.rules.late_minutes, lambda: now_s, in_packs=False)
+        delivered = [record for record in records if record.minute_ms == minute * 60_000]
+        assert len(records) == len(delivered)
+        take_in(
+            lines(*delivered), self.table, self.rules.late_minutes, lambda: now_s, in_packs=False
+        )
 
     def close(self, after_s=100.0):
         now_s = (self.minute + 1) * 60 + after_s
@@ -74,11 +76,11 @@ class FindingsFleet:
         ).run()
 
     def pass_minute(self, *makers):
-        """One minute, in which each of *makers* gives a record of it; the events that it tells."""
+        """Report one minute, with a record from each of *makers*; return the events."""
         self.minute += 1
-        made = [maker(minute=self.minute, seq=self.minute - MINUTE + 1) for maker in makers]
-        if made:
-            self.deliver(*made, minute=self.minute)
+        records = [maker(minute=self.minute, seq=self.minute - MINUTE + 1) for maker in makers]
+        if records:
+            self.deliver(*records, minute=self.minute)
         before = len(self.sent)
         self.close()
         return self.sent[before:]
@@ -91,18 +93,20 @@ class FindingsFleet:
 
 
 def maker(make, **changes):
-    """What `Fleet.pass_minute` asks for a record of its minute."""
+    """Return a maker, which `pass_minute` calls for a record of its minute."""
     return lambda **moment: make(**changes, **moment)
 
 
 def held(state, minutes, owner="slurm:7 ann", instance_id="i-1", **changes):
-    """A maker of records of an instance whose cores an owner holds."""
-    made = {
+    """Return a maker of records of an instance whose cores an owner holds."""
+    members = {
         "core_state": state,
         "idle_minutes": minutes,
         "owners": (Owner("0-1", owner, executions=0, quiet_minutes=min(minutes) or None),),
-        "utilization_percent": tuple(None if one == "?" else 50.0 * (one == "b") for one in state),
+        "utilization_percent": tuple(
+            None if letter == "?" else 50.0 * (letter == "b") for letter in state
+        ),
         **NOTHING_RAN,
         **changes,
     }
-    return maker(record, instance_id=instance_id, **made)
+    return maker(record, instance_id=instance_id, **members)

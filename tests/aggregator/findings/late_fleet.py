@@ -28,16 +28,16 @@ MEETS = 0.05
 @dataclass
 class History:
     """
-    What happened, and what was told of it.
+    The deliveries to a fleet and the findings about it.
 
     Attributes:
-        world: Where it happened.
+        world: The table, the clock and the sent events.
 
-        faults: Those in lines that were delivered, by cluster and instance.
+        faults: Faults in delivered lines, by cluster and instance.
 
-        told: Those of its findings.
+        sent: Faults in events, by cluster and instance.
 
-        owners: The findings of each owner, all of whom hold idle cores to the end.
+        owners: Number of findings of each owner; all owners hold idle cores to the end.
     """
 
     world: ClusterWorld
@@ -48,15 +48,15 @@ class History:
 
 def lived(seed: int) -> History:
     """
-    Two clusters of instances that work, and of such whose owners hold idle cores all along.
+    Run two clusters of working instances and of instances whose owners hold idle cores to the end.
 
-    Close runs at a second at which it looks at a minute twice before its grace is over.
+    Close runs at a second at which it reads a minute twice before its grace is over.
     """
     draw = random.Random(seed)
     history = History(ClusterWorld(MINUTE * 60 + draw.uniform(45, 60), LATE_FLEET_RULES))
     world = history.world
     world.close()
-    deliveries = sorted(_deliveries(draw, history), key=lambda one: -one[0])
+    deliveries = sorted(_deliveries(draw, history), key=lambda delivery: -delivery[0])
     for now_s in [world.now_s + 60 * number for number in range(1, LATE_FLEET_MINUTES + LAST_RUNS)]:
         while deliveries and deliveries[-1][0] <= now_s:
             world.now_s, line = deliveries.pop()
@@ -64,24 +64,26 @@ def lived(seed: int) -> History:
         world.now_s = now_s
         _run(world, draw)
     world.settle()
-    last = {one["Id"]: one for one in sorted(world.sent, key=itemgetter("Step"))}
-    for one in last.values():
-        if one["Kind"] == "hardware-fault":
-            history.sent[one["ClusterName"], one["InstanceId"]] += one["Faults"]
-        elif "Owner" in one:
-            history.owners[one["ClusterName"], one["Owner"]] += 1
+    last = {event["Id"]: event for event in sorted(world.sent, key=itemgetter("Step"))}
+    for last_event in last.values():
+        if last_event["Kind"] == "hardware-fault":
+            history.sent[last_event["ClusterName"], last_event["InstanceId"]] += last_event[
+                "Faults"
+            ]
+        elif "Owner" in last_event:
+            history.owners[last_event["ClusterName"], last_event["Owner"]] += 1
     return history
 
 
 def _deliveries(draw, history):
-    """When each line comes."""
+    """Yield each line with the time of its delivery."""
     for number in range(draw.randint(4, 20)):
-        is_alone = number == 0  # a cluster of one idle instance: its gaps leave nobody to report
+        is_alone = number == 0  # A cluster of one idle instance: in its gaps no instance reports.
         cluster = "alone" if is_alone else f"c{number % 2}"
         is_idle = is_alone or draw.random() < 0.5
         silent_until = -1
         for minute in range(LATE_FLEET_MINUTES):
-            if draw.random() < MISSING:  # for at most 4 minutes, which is not silence yet
+            if draw.random() < MISSING:  # for at most 4 minutes, which is less than silence
                 silent_until = minute + draw.randint(0, 3)
             is_restarting = is_alone and minute == RESTART + 1
             if (is_idle and minute <= silent_until) or is_restarting:
@@ -105,7 +107,7 @@ def _deliveries(draw, history):
 
 
 def _lines(draw, cluster, instance_id, minute, *, is_idle, is_clean_shutdown):
-    """The line of one minute, or both of one in which the emitter restarted."""
+    """Yield the line of one minute, or both lines if the emitter restarted in it."""
     halves = 1 + (draw.random() < HALVES)
     for half in range(halves):
         faults = draw.randint(1, 3) if draw.random() < FAULTY else 0
@@ -130,7 +132,7 @@ def _lines(draw, cluster, instance_id, minute, *, is_idle, is_clean_shutdown):
 
 
 def _run(world, draw):
-    """One run of close, which may die at any of its calls, or lose its lease to another."""
+    """Run close once; it may die at any call, or lose its lease to another run."""
 
     def meets():
         world.table.lease = None

@@ -1,4 +1,4 @@
-"""An item of findings stays under what DynamoDB takes, and what exceeds it holds nobody up."""
+"""Items of findings stay under DynamoDB's size limit, and a larger one does not block close."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ from tests.aggregator.findings.findings_fleet import FindingsFleet, held, idle, 
 
 FULL_BUCKET = 7
 DUE_GROUP = MAX_DUE // 2
-OWNERS_IN_ITEM = 8  # of an event, which is then nearly as long as one may be
+OWNERS_IN_ITEM = 8  # owners of one event, which is then nearly as long as an event can be
 ITEM_LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in '"\\']
 
 
 def noise(draw, length):
-    """A name without any pattern."""
+    """Return a name without any pattern."""
     return "".join(draw.choices(ITEM_LETTERS, k=length))
 
 
 def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
-    """Open findings and due events with names that do not compress; what has no room is counted."""
+    """
+    A full item of open findings and due events stays under the limit with names that do not
+    compress; findings without room are counted.
+    """
     monkeypatch.setattr(instance_findings, "bucket_of", lambda _: FULL_BUCKET)
     draw = random.Random(0)
     names = [noise(draw, MAX_INSTANCE_CHARS) for _ in range(MAX_OPEN_CHARS // MAX_INSTANCE_CHARS)]
-    cluster = noise(draw, 20)  # it is there often, and takes the room of names that are not
+    cluster = noise(draw, 20)  # The name is frequent, and takes the room of names that are not.
     findings = InstanceFindings(
         {FULL_BUCKET: FindingsState()}, Rules(), Prices(), StackLogGroups("records", "rollups")
     )
@@ -76,7 +79,10 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
 
 
 def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
-    """As many owners of a cluster as may have a finding; steps without room are counted."""
+    """
+    The item of owners stays under the limit with as many owners as can have a finding; steps
+    without room are counted.
+    """
     draw = random.Random(0)
     owners = [noise(draw, MAX_HOLDER_NAME_CHARS) for _ in range(MAX_OPEN_OWNERS)]
     cluster = noise(draw, MAX_CLUSTER_CHARS)
@@ -86,7 +92,7 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
     def pass_minute(some, minutes):
         idle_minutes.update(dict.fromkeys(some, minutes))
         fleet.minute += 1
-        made = [
+        records = [
             held(
                 "ab",
                 (idle_minutes[owner], 0),
@@ -96,7 +102,7 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
             )(minute=fleet.minute, seq=fleet.minute - MINUTE + 1)
             for number, owner in enumerate(owners)
         ]
-        fleet.deliver(*made, minute=fleet.minute)
+        fleet.deliver(*records, minute=fleet.minute)
         return fleet.close().findings_waiting
 
     groups = [owners[first:][:DUE_GROUP] for first in range(0, len(owners), DUE_GROUP)]
@@ -111,7 +117,10 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
 
 
 def test_an_item_that_is_too_large_is_counted_and_holds_nothing_up(monkeypatch):
-    """The rollup is published, the item stays as it was, and what is still so is told later."""
+    """
+    If an item is too large, it is counted and stays as it was, the rollup is published, and
+    findings that still hold are sent later.
+    """
     fleet = FindingsFleet()
     monkeypatch.setattr(book, "MAX_BUCKET_BYTES", 10)
     fleet.minute += 1

@@ -1,4 +1,6 @@
-"""Whatever happens to records, runs and the bus: each step is told, and told alike."""
+"""
+Each step of a finding is sent, with equal copies, whatever happens to records, runs and the bus.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ LAW_RULES = Rules(idle_after_minutes=12, silent_after_minutes=2)
 
 
 OWNED_RECORDS = minute_records().map(
-    lambda one: replace(one, owners=(Owner("0", "slurm:7 ann"),) if one.core_state else ())
+    lambda record: replace(record, owners=(Owner("0", "slurm:7 ann"),) if record.core_state else ())
 )
 
 
@@ -41,16 +43,18 @@ OWNED_RECORDS = minute_records().map(
 @given(universes(OWNED_RECORDS), st.lists(WORLD_FATES, max_size=8))
 def test_each_step_is_sent_and_a_copy_is_the_same(records, fates):
     """
-    Redelivered, restated, killed at any call, two runs at once.
+    Each step is sent, its copies are equal, and the last sent steps are the open findings.
 
-    No step is lost or told twice with other words, and what was told last is what is open.
+    Records are redelivered and restated, runs are killed at any call, and two runs overlap.
     """
     holds_for(live_through(records, fates, LAW_RULES))
 
 
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_may_be_killed_at_each_of_its_calls(after):
-    """One after the other; where the bus has taken an event it takes a copy of it."""
+    """
+    A run may be killed after each of its calls: if the bus has accepted an event, it gets a copy.
+    """
     copies = 0
     for killed_at in range(1, 200):
         world = ClusterWorld(MINUTE * 60.0, LAW_RULES)
@@ -73,9 +77,9 @@ def test_a_run_may_be_killed_at_each_of_its_calls(after):
 @pytest.mark.parametrize("seed", range(12))
 def test_minutes_out_of_order_lose_no_fault_and_reopen_nothing(seed):
     """
-    Lines come late, in halves, twice or never, and runs die, meet others or come too late.
+    Each fault of a delivered line is sent once, and an owner that is always idle has one finding.
 
-    Each fault of a delivered line is told once; an owner that is idle all along has one finding.
+    Lines come late, in halves, twice or never; runs die, overlap or come too late.
     """
     history = lived(seed)
     holds_for(history.world)
@@ -84,7 +88,7 @@ def test_minutes_out_of_order_lose_no_fault_and_reopen_nothing(seed):
 
 
 def holds_for(world):
-    """What the laws above claim."""
+    """Check the laws of this module."""
     steps = defaultdict(dict)
     for event in world.sent:
         before = steps[event["Id"]].setdefault(event["Step"], event)
@@ -96,8 +100,9 @@ def holds_for(world):
         ordered = [of_one[step] for step in sorted(of_one)]
         assert "opened" == ordered[0]["Change"]
         assert all("closed" != event["Change"] for event in ordered[:-1])
-        if ordered[0]["Kind"] != "hardware-fault":  # late ones are told after newer ones
-            assert all(one["Minute"] < after["Minute"] for one, after in pairwise(ordered))
+        # faults of late minutes are sent after newer ones
+        if ordered[0]["Kind"] != "hardware-fault":
+            assert all(before["Minute"] < after["Minute"] for before, after in pairwise(ordered))
     is_open = {
         finding_id(key, finding.opened): finding.step
         for state in states
@@ -116,7 +121,10 @@ def holds_for(world):
     st.integers(0, 10_000),
 )
 def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_open, idle_minutes):
-    """However long the others have been idle."""
+    """
+    An instance with an unknown core neither opens nor closes a finding, however long its other
+    cores are idle.
+    """
     states = {bucket: FindingsState() for bucket in range(TABLE_BUCKETS)}
     key = FindingKey("training", "idle-instance", "i-1")
     if is_open:
@@ -130,7 +138,7 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
                     instance_id="i-1",
                     core_state=state,
                     idle_minutes=(idle_minutes,) * len(state),
-                    utilization_percent=tuple(None if one == "?" else 0.0 for one in state),
+                    utilization_percent=tuple(None if letter == "?" else 0.0 for letter in state),
                     **NOTHING_RAN,
                 )
             ]

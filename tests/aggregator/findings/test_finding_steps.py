@@ -1,4 +1,4 @@
-"""What a minute makes of a finding, and what of it is packed."""
+"""The effect of one minute on a finding, and the stored parts of a finding."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ MINUTES_OF_DAY = 24 * 60
 
 
 def idle(before, minutes, *, minute=MINUTE, worked=False):
-    """One minute of an instance that has been idle for so long; None does not hold."""
+    """
+    Return the finding after a minute of an instance that was idle for so long; None means not idle.
+    """
     return steps.step_idleness(before, minutes, minute, AFTER, worked=worked)
 
 
 def opened(idle_minutes=AFTER):
-    """A finding that has just opened."""
+    """Return a finding that has just opened."""
     return idle(None, idle_minutes).after
 
 
 def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
-    """One step for each minute at which a level is reached, and none in between."""
+    """An idle finding worsens each time its idle time has doubled, eight times, then daily."""
     finding = opened()
     worse = []
     for minutes in range(AFTER + 1, AFTER * 2**8 + 3 * MINUTES_OF_DAY + 1):
@@ -43,7 +45,7 @@ def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
 
 
 def test_after_a_pause_several_doublings_are_one_step():
-    """Nobody was there to tell each of them."""
+    """After a pause, several doublings are one step."""
     step = idle(opened(), 16 * AFTER)
     assert WORSENED == step.change
     assert 2 == step.after.step
@@ -52,7 +54,7 @@ def test_after_a_pause_several_doublings_are_one_step():
 
 
 def test_three_minutes_with_work_close_it_and_idleness_in_between_starts_anew():
-    """A blip now and then is no work."""
+    """Three minutes with work close a finding; idle minutes between them restart the count."""
     finding = opened()
     for worked in (True, True):
         finding = idle(finding, None, worked=worked).after
@@ -67,7 +69,9 @@ def test_three_minutes_with_work_close_it_and_idleness_in_between_starts_anew():
 
 
 def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
-    """A day to the minute; what is counted is all faults since it opened."""
+    """
+    Each further fault worsens a finding, which counts all faults; a day without one closes it.
+    """
 
     def faults(before, count, minute):
         return steps.step_faults(before, count, minute, minute)
@@ -85,7 +89,10 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
 
 @pytest.mark.parametrize(("is_known", "closes_after"), [(True, 3), (False, 61)])
 def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
-    """Within three minutes where everything is seen, else when it is forgotten."""
+    """
+    A finding about a missing owner closes after three minutes if all instances are known, else when
+    the owner is forgotten.
+    """
     finding = opened()
     count = 0
     while True:
@@ -99,7 +106,10 @@ def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
 
 
 def test_the_id_of_a_finding_is_its_own_and_always_the_same():
-    """Of what it is about and when it opened; an id that changes would break who reads events."""
+    """
+    The ID of a finding depends only on its subject and its opening, because readers of events rely
+    on it.
+    """
     key = FindingKey("training", "idle-instance", "i-1")
     assert "59ce" == finding_id(key, MINUTE)[:4]
     assert finding_id(key, MINUTE) != finding_id(key, MINUTE + 1)

@@ -1,4 +1,4 @@
-"""Close and findings on one table: which minutes change what, and what is told of it."""
+"""Close and findings on one table: which minutes change a finding, and which events are sent."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.aggregator.findings.findings_fleet import FindingsFleet, busy, held, 
 
 
 def owners(events):
-    """Those about an owner."""
+    """Return the events about an owner."""
     return [event for event in events if "Owner" in event]
 
 
 def shown(events):
-    """Step, kind, subject and change of each."""
+    """Return step, kind, subject and change of each event."""
     return [
         (event["Step"], event["Kind"], event.get("InstanceId", event.get("Owner")), event["Change"])
         for event in events
@@ -35,7 +35,10 @@ def shown(events):
 
 
 def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
-    """In between nothing is written and nothing told."""
+    """
+    An idle instance opens one finding that closes when it works; other minutes write and send
+    nothing.
+    """
     fleet = FindingsFleet()
     assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.pass_minute(maker(idle)))
     versions = {place: finding.version for place, finding in fleet.table.findings.items()}
@@ -45,22 +48,27 @@ def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
         fleet.pass_minute(maker(idle, minutes=30))
     )
     closing = [fleet.pass_minute(maker(busy)) for _ in range(3)]
-    assert [[], [], [(3, "idle-instance", "i-1", "closed")]] == [shown(one) for one in closing]
-    assert 1 == len({one["Id"] for one in fleet.sent})
+    assert [[], [], [(3, "idle-instance", "i-1", "closed")]] == [
+        shown(events) for events in closing
+    ]
+    assert 1 == len({event["Id"] for event in fleet.sent})
     assert not any(state.findings for state in fleet.states().values())
 
 
 def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
-    """Half the minute's facts are the instance's, the other half its cluster's."""
+    """
+    An event has its cost and the guards against a stop, from the minutes of the instance and its
+    cluster.
+    """
     fleet = FindingsFleet()
     (event,) = fleet.pass_minute(
         maker(
             idle, minutes=61, lifecycle="spot", region="us-east-1", readings={"HostCpuPercent": 2.0}
         )
     )
-    assert (1.34375, 1.34375, "avoidable") == tuple(
-        event[name] for name in ("UsdPerHour", "AvoidableUsdPerHour", "Paid")
-    )
+    assert 1.34375 == event["UsdPerHour"]
+    assert 1.34375 == event["AvoidableUsdPerHour"]
+    assert "avoidable" == event["Paid"]
     assert [] == event["HeldBackBy"]
     assert 100.0 == event["CoveragePercent"]
     assert "spot" == event["Lifecycle"]
@@ -84,13 +92,16 @@ def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
     ],
 )
 def test_each_guard_alone_holds_a_stop_back(changes, guard):
-    """At the boundary: 60 minutes, half of eight vCPUs, 95 percent coverage."""
-    made = {"minutes": 60, "readings": {"HostCpuPercent": 6.24}, **changes}
+    """
+    Each guard alone prevents a stop, at its boundary: 60 minutes, half of eight vCPUs, 95 %
+    coverage.
+    """
+    members = {"minutes": 60, "readings": {"HostCpuPercent": 6.24}, **changes}
 
     def make(**moment):
-        others = {name: value for name, value in made.items() if name != "core_state"}
+        others = {name: value for name, value in members.items() if name != "core_state"}
         base = idle(**others, **moment)
-        state = made.get("core_state", "uu")
+        state = members.get("core_state", "uu")
         return replace(base, core_state=state)
 
     (event,) = FindingsFleet().pass_minute(make)
@@ -98,7 +109,10 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
 
 
 def test_a_busy_host_of_a_scheduler_without_assignments_is_no_reason_to_keep():
-    """What runs beside its pods is not placed by it, and starts anew wherever it is placed."""
+    """
+    A busy host of a scheduler without assignments does not prevent a stop: the scheduler restarts
+    its pods elsewhere.
+    """
     (event,) = FindingsFleet().pass_minute(
         maker(idle, minutes=60, reservations="known", readings={})
     )
@@ -106,14 +120,19 @@ def test_a_busy_host_of_a_scheduler_without_assignments_is_no_reason_to_keep():
 
 
 def test_two_emitters_hold_a_stop_back():
-    """Whoever writes the other half of its lines knows something of it as well."""
-    made = {"minutes": 60, "readings": {"HostCpuPercent": 4.9}}
-    (event,) = FindingsFleet().pass_minute(maker(idle, **made), maker(idle, boot="another", **made))
+    """Two emitters prevent a stop, because each of them knows only its own lines."""
+    members = {"minutes": 60, "readings": {"HostCpuPercent": 4.9}}
+    (event,) = FindingsFleet().pass_minute(
+        maker(idle, **members), maker(idle, boot="another", **members)
+    )
     assert ["one-emitter"] == event["HeldBackBy"]
 
 
 def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
-    """Both emitters describe the same cores; one that moves within a minute has one emitter."""
+    """
+    An instance in two clusters is not an idle instance in either; one that moves within a minute
+    is.
+    """
     fleet = FindingsFleet()
     other = {"cluster": "inference", "boot": "another"}
     assert [] == fleet.pass_minute(maker(idle), maker(idle, **other))
@@ -125,7 +144,7 @@ def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
 
 
 def test_a_late_record_reports_its_faults_and_changes_nothing_else():
-    """With its minute, and each fault once, however often the minute is restated."""
+    """A late record reports each of its faults once, with its minute, and changes nothing else."""
     fleet = FindingsFleet()
     fleet.pass_minute(maker(busy))
     first = fleet.minute
@@ -141,20 +160,25 @@ def test_a_late_record_reports_its_faults_and_changes_nothing_else():
         shown(fleet.sent)
     )
     assert [(3, iso_minute(first)), (6, iso_minute(first))] == [
-        (one["Faults"], one["Minute"]) for one in fleet.sent
+        (event["Faults"], event["Minute"]) for event in fleet.sent
     ]
 
 
 def test_faults_are_findings_of_their_own():
-    """Kernel log and memory counters may report the same fault, so the larger number counts."""
+    """
+    A fault is a finding with the larger number of the kernel log and the memory counters, which may
+    report the same fault.
+    """
     fleet = FindingsFleet()
     sent = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
     assert [(1, "hardware-fault", "i-1", "opened")] == shown(sent)
-    assert [2] == [one["Faults"] for one in sent]
+    assert [2] == [event["Faults"] for event in sent]
 
 
 def test_a_silent_instance_is_a_finding_until_it_reports_again():
-    """As the rollup counts it: from the sixth minute without a line."""
+    """
+    A silent instance is a finding from the sixth minute without a line until it reports again.
+    """
     fleet = FindingsFleet()
     other = maker(busy, instance_id="i-2")
     fleet.pass_minute(maker(busy), other)
@@ -165,7 +189,10 @@ def test_a_silent_instance_is_a_finding_until_it_reports_again():
 
 
 def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_while():
-    """Who restarts shuts down cleanly too; who is gone for longer than silence takes is gone."""
+    """
+    Silence neither closes nor worsens a finding. A clean shutdown closes it after
+    SilentAfterMinutes, because a restart is one too.
+    """
     fleet = FindingsFleet()
     other = maker(busy, instance_id="i-2")
     fleet.pass_minute(maker(idle), other)
@@ -178,7 +205,9 @@ def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_
 
 
 def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
-    """With the cores of all instances, the team by the stack's rules, and the cost."""
+    """
+    An owner that is fully idle in the whole cluster is a finding with all its cores, team and cost.
+    """
     fleet = FindingsFleet()
     idles = held("aa", (20, 30))
     works = held("ab", (90, 0), instance_id="i-2")
@@ -186,21 +215,16 @@ def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
     idles_too = held("aa", (90, 16), instance_id="i-2")
     sent = owners(fleet.pass_minute(idles, idles_too))
     assert [(1, "idle-owner", "slurm:7 ann", "opened")] == shown(sent)
-    assert (4, 4, 0, 2, 16, "ml", 2.6875) == tuple(
-        sent[0][name]
-        for name in (
-            "AllocatedCores",
-            "IdleCores",
-            "BusyCores",
-            "Instances",
-            "IdleMinutes",
-            "Team",
-            "UsdPerHour",
-        )
-    )
+    assert 4 == sent[0]["AllocatedCores"]
+    assert 4 == sent[0]["IdleCores"]
+    assert 0 == sent[0]["BusyCores"]
+    assert 2 == sent[0]["Instances"]
+    assert 16 == sent[0]["IdleMinutes"]
+    assert "ml" == sent[0]["Team"]
+    assert 2.6875 == sent[0]["UsdPerHour"]
     closing = [owners(fleet.pass_minute(idles, works)) for _ in range(3)]
     assert [[], [], [("work", 4, 1)]] == [
-        [(one["Reason"], one["AllocatedCores"], one["BusyCores"]) for one in sent]
+        [(event["Reason"], event["AllocatedCores"], event["BusyCores"]) for event in sent]
         for sent in closing
     ]
 
@@ -226,31 +250,37 @@ def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
 )
 def test_an_owner_that_executes_or_is_partly_unknown_is_no_finding(changes):
     """
-    It executes, did 14 minutes ago, or nobody read it, or somebody may work unseen: nor is its
-    instance idle.
+    Neither an owner that executes or executed 14 minutes ago, nor one with unknown work, nor its
+    instance is a finding.
     """
     assert [] == FindingsFleet().pass_minute(held("aa", (20, 20), **changes))
 
 
 def test_an_instance_that_executes_is_not_idle():
-    """It opens 15 minutes after the last execution of its owners; executions close it."""
+    """
+    An instance opens a finding 15 minutes after the last execution of its owners, and executions
+    close it.
+    """
     fleet = FindingsFleet()
     assert [] == fleet.pass_minute(maker(idle, executions=1))
     quiet = [
         held("aa", (40, 40), owners=(Owner("0-1", "[unnamed]", None, "", 0, minutes),))
         for minutes in range(1, 16)
     ]
-    sent = [fleet.pass_minute(one) for one in quiet]
+    sent = [fleet.pass_minute(make) for make in quiet]
     assert [[]] * 14 == sent[:-1]
     assert [("opened", iso_minute(MINUTE + 1))] == [
-        (one["Change"], one["Since"]) for one in sent[-1]
+        (event["Change"], event["Since"]) for event in sent[-1]
     ]
     closing = [fleet.pass_minute(maker(idle, execution_errors=1)) for _ in range(3)]
-    assert [[], [], ["work"]] == [[one["Reason"] for one in sent] for sent in closing]
+    assert [[], [], ["work"]] == [[event["Reason"] for event in sent] for sent in closing]
 
 
 def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
-    """Its cores may have been free for hours before."""
+    """
+    An owner with only reserved cores is idle from the assignment on, although the cores may have
+    been free for hours.
+    """
     fleet = FindingsFleet()
     pods = [
         maker(
@@ -264,15 +294,17 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     assert [] == fleet.pass_minute(pods[0])
     sent = fleet.pass_minute(pods[1])
     assert [(1, "idle-instance", "i-1", "opened"), (1, "idle-owner", "ml/trainer-0", "opened")] == (
-        sorted(shown(sent), key=lambda one: one[1])
+        sorted(shown(sent), key=lambda row: row[1])
     )
     (owner,) = owners(sent)
     assert ["idle-cores", "no-reservation"] == (
-        next(one for one in sent if "InstanceId" in one)["HeldBackBy"]
+        next(event for event in sent if "InstanceId" in event)["HeldBackBy"]
     )
-    assert (2, 2, 0, 15, "ml") == tuple(
-        owner[name] for name in ("AllocatedCores", "IdleCores", "BusyCores", "IdleMinutes", "Team")
-    )
+    assert 2 == owner["AllocatedCores"]
+    assert 2 == owner["IdleCores"]
+    assert 0 == owner["BusyCores"]
+    assert 15 == owner["IdleMinutes"]
+    assert "ml" == owner["Team"]
 
 
 @pytest.mark.parametrize(
@@ -285,21 +317,27 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     ],
 )
 def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, working):
-    """Neither it nor its instance, however long; one of another name is."""
+    """
+    Neither a waiting rank nor its instance is a finding while another rank of its job works; an
+    owner with another name is.
+    """
     fleet = FindingsFleet()
     makers = [
         held("aa", (90, 90), waiting),
         held("bb", (0, 0), working, instance_id="i-2"),
         held("aa", (90, 90), "ml/other-0/main", instance_id="i-3"),
     ]
-    assert ["i-3", "ml/other-0/main"] == sorted(one[2] for one in shown(fleet.pass_minute(*makers)))
+    assert ["i-3", "ml/other-0/main"] == sorted(row[2] for row in shown(fleet.pass_minute(*makers)))
     works = held("bb", (0, 0), "ml/other-1/main")
     closing = [fleet.pass_minute(works, *makers[1:]) for _ in range(3)]
-    assert [[], [], ["work", "work"]] == [[one["Reason"] for one in sent] for sent in closing]
+    assert [[], [], ["work", "work"]] == [[event["Reason"] for event in sent] for sent in closing]
 
 
 def test_what_an_earlier_release_found_of_an_owner_is_closed():
-    """Under its own kind and id; an owner that is fully idle has a finding of its own."""
+    """
+    An owner finding of an earlier release is closed under its own kind and ID, and a fully idle
+    owner gets a new one.
+    """
     fleet = FindingsFleet()
     opened = OpenFinding(MINUTE - 9, MINUTE - 30, 2, 1, MINUTE - 5)
     key = FindingKey("training", "idle-cores", "slurm:7 ann")
@@ -315,37 +353,42 @@ def test_what_an_earlier_release_found_of_an_owner_is_closed():
 
 
 def test_an_owner_whose_cores_nobody_knows_stays():
-    """Unknown cores and silent instances close nothing; a free core that all see does."""
+    """
+    Unknown cores and silent instances do not close a finding about an owner; a free core does.
+    """
     fleet = FindingsFleet()
     fleet.pass_minute(held("aa", (20, 20)))
     unknown = [fleet.pass_minute(held("??", (0, 0), owner="other")) for _ in range(10)]
     assert [[]] * 10 == unknown
     free = [fleet.pass_minute(maker(idle, minutes=1)) for _ in range(3)]
-    assert [[], [], ["gone"]] == [[one["Reason"] for one in sent] for sent in free]
+    assert [[], [], ["gone"]] == [[event["Reason"] for event in sent] for sent in free]
 
 
 def test_an_owner_of_cores_that_nobody_holds_stops_nothing():
-    """Whoever may write lines may say so of a core that is unattached."""
+    """A line that names an owner for an unattached core does not keep the owner's finding open."""
     fleet = FindingsFleet()
     fleet.pass_minute(held("aa", (20, 20)))
     assert [] == owners(fleet.pass_minute(held("uu", (40, 40))))
 
 
 def test_at_most_two_hundred_a_run_and_the_oldest_first():
-    """What is left goes with the next run."""
+    """A run sends at most 200 events, the oldest first; the next run sends the rest."""
     fleet = FindingsFleet()
     makers = [maker(idle, instance_id=f"i-{n}", cluster=f"c{n % 10}") for n in range(5 * 50)]
     first = fleet.pass_minute(*makers)
     assert 200 == len(first)
     rest = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 1}, cluster="new"))
     assert [50, 1] == [
-        sum(one["Kind"] == kind for one in rest) for kind in ("idle-instance", "hardware-fault")
+        sum(event["Kind"] == finding_kind for event in rest)
+        for finding_kind in ("idle-instance", "hardware-fault")
     ]
     assert "hardware-fault" == rest[-1]["Kind"]
 
 
 def test_events_that_the_bus_rejects_are_sent_by_the_next_run_and_rollups_do_not_wait():
-    """Neither a bus that is not there, nor one that takes a part."""
+    """
+    Events that the bus rejects, in whole or in part, are sent by the next run. Rollups do not wait.
+    """
     fleet = FindingsFleet()
     fleet.accepts = lambda details: [False] * len(details)
     fleet.pass_minute(*[maker(idle, instance_id=f"i-{n}") for n in range(12)])
@@ -355,15 +398,18 @@ def test_events_that_the_bus_rejects_are_sent_by_the_next_run_and_rollups_do_not
     counts = []
     while fleet.close().findings_failed:
         counts.append(len(fleet.sent))
-    assert 12 == len(fleet.sent) == len({one["Id"] for one in fleet.sent})
+    assert 12 == len(fleet.sent) == len({event["Id"] for event in fleet.sent})
     assert counts
 
 
 def test_where_too_much_waits_findings_wait_too():
-    """A bus that is gone for hours fills no item; what is still so is told when it is back."""
+    """
+    While the bus is unavailable, no item grows beyond 100 events. Findings that still hold are sent
+    later.
+    """
     fleet = FindingsFleet()
     fleet.accepts = lambda details: [False] * len(details)
-    for cluster in range(120):  # of one bucket: the same instance in each of them
+    for cluster in range(120):  # clusters of one bucket: each has the same instance
         fleet.pass_minute(maker(idle, cluster=f"c{cluster}"))
     assert 100 == max(len(state.due) for state in fleet.states().values())
     fleet.accepts = lambda details: [True] * len(details)

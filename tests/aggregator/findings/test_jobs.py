@@ -1,4 +1,4 @@
-"""Jobs over several instances, whose lines come late or never: unseen work is not idleness."""
+"""Jobs on several instances whose lines come late or never: unseen work is not idleness."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.aggregator.findings.findings_fleet import (
 )
 
 JOB_MINUTES = 12
-IDLE_FROM = 4  # the minute in which a job that idles has done so for long enough
+IDLE_FROM = 4  # the first minute in which a job is idle for long enough
 IN_TIME = "in time"
 DARK = "dark"
 LATE = "late"
@@ -45,17 +45,17 @@ class Rank:
     One rank of a job: the owner of both cores of an instance.
 
     Attributes:
-        job: Its name.
+        job: Name of the job.
 
         number: Number of the rank, from 0.
 
-        works: True if its cores are busy; else they are idle.
+        works: True if the cores of the rank are busy, otherwise they are idle.
 
-        idle_minutes: For how long they are idle in the first minute.
+        idle_minutes: Idle minutes of the cores in the first minute.
 
-        paid: How its instance is paid, as its lines say.
+        paid: Payment of the instance, as its lines say.
 
-        instance_type: With a list price, committed, or neither.
+        instance_type: Type with a list price, committed, or neither.
 
         fates: Fate of the line of each minute.
     """
@@ -81,7 +81,7 @@ class Rank:
         return LOST if offset and self.fates[offset - 1] == RESTART else self.fates[offset]
 
     def line(self, offset):
-        """The minute line."""
+        """Return the minute line."""
         idle = 0 if self.works else self.idle_minutes + offset
         owner = Owner("0-1", self.owner, None, "", 9 if self.works else 0, idle or None)
         members: dict[str, Any] = {
@@ -106,7 +106,7 @@ class Rank:
 
 @st.composite
 def jobs(draw):
-    """One job whose first rank works and whose others wait for it, and one that idles."""
+    """Draw one job whose first rank works while its others wait, and one job that is idle."""
     paid = st.sampled_from([None, "committed", "avoidable"])
     types = st.sampled_from(["trn1.2xlarge", "trn2.48xlarge", "trn9.huge"])
     fates = st.lists(LINE_FATES, min_size=JOB_MINUTES, max_size=JOB_MINUTES).map(
@@ -124,9 +124,12 @@ def jobs(draw):
 @given(jobs())
 def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ranks):
     """
-    However instances are paid, and whichever lines come late, know nothing or never come: no
-    step is told of an owner that works or of its siblings, nor of their instances. A job that
-    idles is told in the first minute in which each of its instances reports, and stays told.
+    An owner is a finding exactly if all its instances are known to be idle. Other instances never
+    matter.
+
+    No step is sent about an owner that works, its siblings or their instances, whatever lines come
+    late, know nothing or never come, and however instances are paid. An idle job is a finding from
+    the first minute in which all its instances report.
     """
     fleet = FindingsFleet()
     late = []
@@ -146,9 +149,10 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
         if all(rank.fate(offset) in (IN_TIME, RESTART) for rank in idles)
     ]
     expected = {(name, "opened", iso_minute(MINUTE + known[0])) for name in subjects if known}
-    sent = [one for one in fleet.sent if one["Kind"].startswith("idle-")]
+    sent = [event for event in fleet.sent if event["Kind"].startswith("idle-")]
     assert expected == {
-        (one.get("Owner", one.get("InstanceId")), one["Change"], one["Minute"]) for one in sent
+        (event.get("Owner", event.get("InstanceId")), event["Change"], event["Minute"])
+        for event in sent
     }
 
 
@@ -177,13 +181,14 @@ SIBLING = {**WORKING_JOB, "owner": "ml/train-1"}
 )
 def test_the_last_record_of_an_instance_holds_back_the_owners_that_it_names(last, happens, waits):
     """
-    And their siblings, until the instance is forgotten, after a clean shutdown until it would be
-    silent; every owner if the record omits some, does not name them or cannot be read.
+    The last record of an instance holds back the owners it names and their siblings until the
+    instance is forgotten or, after a clean shutdown, would be silent. It holds back every owner if
+    it omits or does not name some, or is damaged.
     """
     fleet = FindingsFleet()
     waiting = [held("aa", (minutes, minutes), "ml/train-0") for minutes in (14, 20)]
-    made = {"instance_id": "i-2", **last}
-    lost = held(made.pop("core_state"), made.pop("minutes"), made.pop("owner"), **made)
+    members = {"instance_id": "i-2", **last}
+    lost = held(members.pop("core_state"), members.pop("minutes"), members.pop("owner"), **members)
     fleet.pass_minute(waiting[0], lost)
     if happens == "EC2 stops it":
         fleet.table.put_departure("i-2", fleet.minute, 0)
@@ -192,6 +197,6 @@ def test_the_last_record_of_an_instance_holds_back_the_owners_that_it_names(last
         place.update(dict.fromkeys(place, b"damaged"))
     moved = [maker(busy, instance_id="i-2", cluster="new")] if "moves" in happens else []
     passed = 1
-    while "idle-owner" not in [one["Kind"] for one in fleet.pass_minute(waiting[1], *moved)]:
+    while "idle-owner" not in [event["Kind"] for event in fleet.pass_minute(waiting[1], *moved)]:
         passed += 1
     assert waits == passed

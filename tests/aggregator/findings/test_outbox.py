@@ -1,4 +1,4 @@
-"""Events on a bus of EventBridge, and what a refusal leaves to the next run."""
+"""Events on an EventBridge bus, and rejected events, which the next run sends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.aggregator.findings.findings_fleet import idle
 
 
 class Client:
-    """EventBridge that gives one answer."""
+    """An EventBridge client with one fixed answer."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -29,7 +29,7 @@ class Client:
 
 @pytest.fixture
 def accepted(functions):  # noqa: ARG001 - the table is in the same pretended AWS
-    """The entries that were put on the default bus, as they went over the wire."""
+    """Return the entries that were put on the default bus, as they were sent."""
     entries = []
 
     def keep(params, **_others):
@@ -42,7 +42,7 @@ def accepted(functions):  # noqa: ARG001 - the table is in the same pretended AW
 
 
 def close_an_idle_minute(monkeypatch, bus):
-    """One run of the handler after a minute with an idle instance."""
+    """Run the handler once after a minute with an idle instance."""
     monkeypatch.setenv("FINDINGS_BUS", bus)
     runtime.stack.cache_clear()
     table = Table.connect("records")
@@ -57,7 +57,7 @@ def close_an_idle_minute(monkeypatch, bus):
 
 
 def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeypatch):
-    """As a rule sees them, and then nothing is due any more."""
+    """The handler puts events on the bus of its environment, and no event stays due."""
     states = close_an_idle_minute(monkeypatch, "default")
     (entry,) = accepted
     assert "default" == entry["EventBusName"]
@@ -70,6 +70,6 @@ def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeyp
 
 
 def test_without_a_bus_there_are_no_findings(accepted, monkeypatch):
-    """Nothing is kept and nothing sent."""
+    """Without a bus, no finding is stored or sent."""
     assert {} == close_an_idle_minute(monkeypatch, "")
     assert [] == accepted

@@ -1,4 +1,4 @@
-"""Rollups of records made on the spot, and their lines as they are printed first."""
+"""Rollups of records made for one test, and their first printed lines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from proof.factories.records import MINUTE, record
 from tests.undocumented_members import undocumented
 
 SOME = [record(instance_id=f"i-{number}", reservations="known") for number in range(4)]
-"""Instances enough of one type, and busy enough, for any to be a straggler."""
+"""Enough busy instances of one type for any instance to be a straggler."""
 
 
 def published(rollup, **metrics) -> dict:
-    """The line of the rollup's first publication, read back."""
+    """Return the line of the rollup's first publication, parsed."""
     line = rollup_line(rollup, MINUTE, due(rollup, None), **metrics)
     assert [] == violations(line, now_ms=MINUTE * 60_000)
     assert len(line.encode()) <= MAX_ROLLUP_BYTES
@@ -27,7 +27,7 @@ def published(rollup, **metrics) -> dict:
 
 
 def rollup_of(*records, silent=(), cluster="training", prices=None):
-    """The rollup of records of different instances."""
+    """Return the rollup of records of different instances."""
     in_progress = RollupInProgress(cluster, 15, prices)
     for part in records:
         in_progress.fold_instance(merge_records([part]))
@@ -35,20 +35,20 @@ def rollup_of(*records, silent=(), cluster="training", prices=None):
 
 
 def rollup(*records, silent=()):
-    """
-    The rollup of records of different instances; those that have no name of their own get one.
-    """
+    """Return the rollup of records of different instances; an instance without a name gets one."""
     in_progress = RollupInProgress("training", idle_after_minutes=15)
-    for number, one in enumerate(records):
-        named = one.instance_id != record().instance_id
+    for number, given_record in enumerate(records):
+        named = given_record.instance_id != record().instance_id
         in_progress.fold_instance(
-            merge_records([one if named else replace(one, instance_id=f"i-{number}")])
+            merge_records(
+                [given_record if named else replace(given_record, instance_id=f"i-{number}")]
+            )
         )
     return in_progress.finish(silent)
 
 
 def cores(state, utilization=None, idle=None, **changes):
-    """A record of cores in *state*, by default unused and never idle."""
+    """Return a record of cores in *state*, by default unused and never idle."""
     unused = tuple(None if letter == "?" else 0.0 for letter in state)
     return record(
         core_state=state,

@@ -1,4 +1,4 @@
-"""Who holds the idle cores: reduced over all instances first, and nothing is lost on the way."""
+"""Owners of idle cores: summed over all instances before the list is cut, without a loss."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ PAID = [None, "committed", "avoidable"]
 
 
 def held(instance_id, *owners, **changes):
-    """An instance on which each of *owners*, pairs of a name and a number, holds so many idle."""
+    """
+    Return an instance on which each of *owners*, (name, number) pairs, holds so many idle cores.
+    """
     count = sum(number for _, number in owners)
     listed = []
     first = 0
@@ -51,7 +53,9 @@ def held(instance_id, *owners, **changes):
 
 @st.composite
 def fleets(draw):
-    """Up to 40 instances whose cores up to 60 owners hold or reserve, some together, some idle."""
+    """
+    Draw up to 40 instances whose cores up to 60 owners hold or reserve, some cores shared or idle.
+    """
     fleet = []
     for number in range(draw(st.integers(1, 40))):
         state = draw(st.text("bau?", min_size=1, max_size=5))
@@ -75,19 +79,21 @@ def fleets(draw):
 
 
 def total(rows, name):
-    """The sum of a member over *rows*, as decimals have it."""
+    """Return the exact decimal sum of a member over *rows*."""
     return sum(Fraction(str(row.get(name, 0))) for row in rows)
 
 
 @given(fleets())
 def test_the_rows_add_up(fleet):
-    """To the idle cores, to those without a price and to what they cost, to the last digit."""
+    """
+    The rows add up to the idle cores, to the cores without a price and to their cost, exactly.
+    """
     line = published(rollup_of(*fleet))
     rows = line.get("TopIdleOwners", [])
     assert len(rows) <= MAX_OWNER_ROWS
     assert line.get("IdleCores", 0) == total(rows, "Cores")
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == total(rows, "UsdPerHour")
-    unpriced = rollup_of(*(one for one in fleet if one.instance_type in UNPRICED_TYPES))
+    unpriced = rollup_of(*(record for record in fleet if record.instance_type in UNPRICED_TYPES))
     assert unpriced.gauges.get("IdleCores", 0) == total(rows, "UnpricedCores")
     parts = [line.get(f"{part}CostPerHour", 0) for part in ("Avoidable", "Shared", "Committed")]
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == sum(Fraction(str(p)) for p in parts)
@@ -95,7 +101,7 @@ def test_the_rows_add_up(fleet):
 
 @given(fleets())
 def test_no_number_depends_on_the_cut_of_the_rows(fleet):
-    """Idle cores of no owner are counted as lines have them; no crowd of owners cuts their rows."""
+    """The numbers of cores without an owner are those of the records, whatever rows are cut."""
     crowd = [held(f"i-c{number}", (f"ml/c{number}", 9)) for number in range(MAX_OWNER_ROWS)]
     line = published(rollup_of(*fleet, *crowd))
     free = Counter(dict.fromkeys([UNALLOCATED_OWNER, NOT_REPORTED_OWNER], 0))
@@ -117,9 +123,9 @@ def test_no_number_depends_on_the_cut_of_the_rows(fleet):
 @given(fleets(), st.booleans())
 def test_an_owner_that_works_elsewhere_is_listed_with_its_allocated_cores(fleet, halved):
     """
-    On any instance, idle there or not, added up in any parts; that a named owner works on
-    nothing is said only where every busy core has a named owner, and that it is fully idle
-    only where its last execution is known.
+    An owner with idle cores is listed with its allocated and busy cores on all instances, folded in
+    any parts. A named owner without busy cores is only listed so if every busy core has a named
+    owner. FullyIdleMinutes needs a known last execution.
     """
     held: Any = Counter()
     busy: Any = Counter()
@@ -153,7 +159,7 @@ def test_an_owner_that_works_elsewhere_is_listed_with_its_allocated_cores(fleet,
 
 @pytest.mark.parametrize("name", sorted(PLACEHOLDER_OWNERS))
 def test_no_line_names_an_owner_like_a_row_of_ours(name):
-    """Neither in Owners nor in Holders: it would hide among those who are nobody."""
+    """An owner whose name is that of a placeholder row is unnamed, in Owners and in Holders."""
     new = cores("aau", idle=(60,) * 3, owners=(Owner("0", name, "ml"),), owners_more="1")
     old = cores("a", instance_id="i-2", idle=(60,), holders=(Holder("0", name),))
     assert {"[unnamed]": 2, "[others]": 1, "[unallocated]": 1} == {
@@ -162,7 +168,10 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
 
 
 def test_the_team_is_from_the_first_rule_otherwise_as_reported():
-    """Also beside a holder; without a reported team, or with different ones, none is."""
+    """
+    The team of an owner and of a holder is that of the first matching rule, else the reported one,
+    else unknown if reports differ.
+    """
     reported = [
         Owner("0", "ml/a", "ml"),
         Owner("1", "ml/b", "ml"),
@@ -175,14 +184,14 @@ def test_the_team_is_from_the_first_rule_otherwise_as_reported():
             instance_id="i-1",
             idle=(60,) * 4,
             owners=tuple(reported),
-            holders=tuple(Holder(one.cores, one.name, team=one.team) for one in reported),
+            holders=tuple(Holder(owner.cores, owner.name, team=owner.team) for owner in reported),
         ),
         cores("a", instance_id="i-2", idle=(60,), owners=(Owner("0", "ml/b", "other"),)),
         cores("u", instance_id="i-3", idle=(60,)),
     ]
     in_progress = RollupInProgress("training", 15)
-    for one in fleet:
-        in_progress.fold_instance(merge_records([one]))
+    for record in fleet:
+        in_progress.fold_instance(merge_records([record]))
     rules = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
     line = published(in_progress.finish([], rules))
     rows = line["TopIdleOwners"]
@@ -199,7 +208,7 @@ def test_the_team_is_from_the_first_rule_otherwise_as_reported():
 
 
 def test_twenty_rows_are_all_and_what_is_free_stays_one_of_them():
-    """19 owners and the free cores fit; one more, and the two with least are others."""
+    """19 owners and the unallocated cores fit; with 20, the two smallest become others."""
 
     def rows_of(number):
         unpriced = {"instance_type": None}
@@ -213,7 +222,7 @@ def test_twenty_rows_are_all_and_what_is_free_stays_one_of_them():
 
 
 def test_no_row_is_cut_from_a_long_line():
-    """With the longest names, teams and lists the line still has all of them, and fits."""
+    """A line with the longest names, teams and lists has all rows and fits."""
     wide = "\U0001f600" * 128
     fleet = [
         held(
@@ -228,30 +237,30 @@ def test_no_row_is_cut_from_a_long_line():
         )
         for number in range(60)
     ]
-    found = rollup_of(*fleet)
-    line = rollup_line(found, MINUTE, due(found, None))
+    long_rollup = rollup_of(*fleet)
+    line = rollup_line(long_rollup, MINUTE, due(long_rollup, None))
     assert len(line.encode()) <= MAX_ROLLUP_BYTES
-    assert 60 == total(published(found)["TopIdleOwners"], "Cores")
+    assert 60 == total(published(long_rollup)["TopIdleOwners"], "Cores")
 
 
 @given(fleets())
 def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
-    """Whatever the bound, the rows are all idle cores; below it nobody is left out."""
+    """The rows add up to all idle cores with any bound; below the bound, no owner is left out."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
-        found = rollup_of(*fleet)
-    rows = found.idle_owners
-    assert found.gauges.get("IdleCores", 0) * MICRO == sum(row.idle for row in rows)
+        bounded = rollup_of(*fleet)
+    rows = bounded.idle_owners
+    assert bounded.gauges.get("IdleCores", 0) * MICRO == sum(row.idle for row in rows)
     names = {owner.owner for owner in rollup_of(*fleet).idle_owners} - {OTHER_OWNERS}
     if len(names) < 6:
-        assert 0 == found.idle_owners_left_out
-    if found.idle_owners_left_out:
+        assert 0 == bounded.idle_owners_left_out
+    if bounded.idle_owners_left_out:
         assert OTHER_OWNERS in [row.owner for row in rows]
-        assert found.idle_owners_left_out == published(found)["IdleOwnersLeftOut"]
+        assert bounded.idle_owners_left_out == published(bounded)["IdleOwnersLeftOut"]
 
 
 def test_the_owner_with_most_survives_the_bound(monkeypatch):
-    """However late the others come: the half with most cost stays."""
+    """The owner with most idle cost stays below the bound, even if the other owners come later."""
     monkeypatch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
     fleet = [held("i-big", ("slurm:7 u", 32), instance_type="trn1.32xlarge")]
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
@@ -263,21 +272,23 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
 
 
 def test_too_many_owners_are_not_reported_in_part(monkeypatch):
-    """Beyond the bound nobody is known: nobody seems to hold less, or to be gone."""
+    """
+    Above the bound no owner is known, so that no owner seems to hold fewer cores or to be gone.
+    """
     monkeypatch.setattr(owner_minutes, "MAX_OWNERS_COUNTED", 3)
-    found = ClusterIdle(15, Prices())
+    sums = ClusterIdle(15, Prices())
     rest = ClusterIdle(15, Prices())
     for number in range(4):
-        part = found if number < 2 else rest
+        part = sums if number < 2 else rest
         part.fold_record(held(f"i-{number}", (f"ml/{number}", 1)))
-    assert {"ml/0", "ml/1"} == found.owners.sums().keys()
-    found.fold_sums(rest)
-    assert found.owners.sums() is None
-    assert found.owners.minutes.row_of("ml/0").allocated is None
+    assert {"ml/0", "ml/1"} == sums.owners.sums().keys()
+    sums.fold_sums(rest)
+    assert sums.owners.sums() is None
+    assert sums.owners.minutes.row_of("ml/0").allocated is None
 
 
 def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
-    """Over all instances: of reserved cores their number, of quiet minutes the least."""
+    """A row has the number of reserved cores and the shortest quiet time over all instances."""
     waits = Owner("0", "ml/a-1", executions=0, quiet_minutes=30)
     none = {"execution_errors": 0}
     fleet = [

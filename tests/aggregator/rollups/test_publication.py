@@ -1,4 +1,4 @@
-"""What of a rollup has been published, and what is still due."""
+"""The published amounts of a rollup, and the amounts that are due."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neuron_wire.holders import Holder
 
 
 def rollup(records=1, gauges=None, types=None, **tallies):
-    """A rollup with these tallies."""
+    """Return a rollup with these tallies."""
     return Rollup(
         cluster="training",
         gauges=gauges or {"Instances": 1},
@@ -32,14 +32,14 @@ def rollup(records=1, gauges=None, types=None, **tallies):
 
 
 def test_the_first_publication_has_every_amount_also_those_that_are_zero():
-    """Somebody counted, and counted none: that is worth saying once."""
+    """The first publication has amounts of 0, because 0 is a known number."""
     first = due(rollup(Executions=0, IdleCost=0.5), None)
     assert {"Executions": 0, "IdleCost": 0.5, "LateRecords": 0} == first.amounts
     assert 1 == first.publication.number
 
 
 def test_a_name_alone_is_due():
-    """Whoever looks for the holder of an idle core is told when the line says another."""
+    """A publication is due if only the holder of an idle core has changed."""
 
     def with_idle(name):
         idle = IdleInstance("i-1", None, "a", None, (0,), 20, None, (Holder("0", name),), 0)
@@ -60,8 +60,8 @@ def test_a_name_alone_is_due():
 )
 def test_amounts_add_up_to_the_highest_total_and_the_excess_to_the_rest(totals):
     """
-    After any sequence of totals: what was published, less the excess named
-    last, is the last total; no amount is negative. Records beyond those of the first are late.
+    For any sequence of totals, the published sum minus the last excess is the last total, and no
+    amount is negative. Records beyond the first total are late.
     """
     published: dict[str, float] = {}
     before: Any = None

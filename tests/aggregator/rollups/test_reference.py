@@ -1,4 +1,4 @@
-"""Whatever records there are: the numbers of a rollup are those of the reference."""
+"""The numbers of a rollup are those of the reference, for any records."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ REFERENCE_TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge"
 
 @st.composite
 def parts(draw, instance_id, most):
-    """One to *most* records of an instance and minute, all of them of one release."""
-    found = []
+    """Draw one to *most* records of an instance and minute, all of one release."""
+    records = []
     owners = draw(st.sampled_from([_owners, _holders, _nothing]))
     for seq in range(1, draw(st.integers(1, most)) + 1):
         state = draw(st.text("bbau?", max_size=4))
         percent = st.sampled_from([0.0, 0.01, 12.34, 20.0, 40.0, 50.0, 80.0, 100.0])
         count = st.none() | st.integers(0, 9)
         amount = st.none() | st.sampled_from([0.1, 0.2, 0.3, 1e-6])
-        found.append(
+        records.append(
             record(
                 instance_id=instance_id,
                 seq=seq,
@@ -47,7 +47,9 @@ def parts(draw, instance_id, most):
                 cluster=draw(st.sampled_from(["training", "training", "other"])),
                 covered_seconds=draw(st.sampled_from([0.0, 5.01, 29.94, 33.3, 36.06, 60.0])),
                 core_state=state,
-                utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
+                utilization_percent=tuple(
+                    None if letter == "?" else draw(percent) for letter in state
+                ),
                 idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
                 instance_type=draw(st.sampled_from(REFERENCE_TYPES)),
                 executions=draw(count),
@@ -65,7 +67,7 @@ def parts(draw, instance_id, most):
                 **owners(draw, state),
             )
         )
-    return found
+    return records
 
 
 def _nothing(draw, _state):
@@ -73,7 +75,7 @@ def _nothing(draw, _state):
 
 
 def _owners(draw, state):
-    """Some owners of some cores, and those of owners for whom there was no room."""
+    """Draw owners of some cores, and cores whose owners had no room in the line."""
     given = {"reservations": draw(ANY_RESERVATIONS)}
     if not state:
         return given
@@ -95,7 +97,7 @@ def _owners(draw, state):
 
 
 def _holders(draw, state):
-    """The same as an older emitter says it; each process has a pid of its own."""
+    """Draw holders as an older emitter reports them; each process has a pid of its own."""
     some = st.sets(st.integers(0, len(state)), min_size=1)
     listed = [
         Holder(core_ranges(draw(some)), None if name == "[unnamed]" else name, pid)
@@ -107,13 +109,13 @@ def _holders(draw, state):
 
 @st.composite
 def clusters(draw, most_parts=3):
-    """Records of up to nine instances."""
+    """Draw records of up to nine instances."""
     count = draw(st.integers(1, 9))
     return [draw(parts(f"i-{number}", most_parts)) for number in range(count)]
 
 
 def in_progress(instances):
-    """The sums over the records of each instance."""
+    """Return the sums over the records of each instance."""
     sums = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}), PAID_BY_TYPE)
     for own in instances:
         sums.fold_instance(merge_records(own))
@@ -121,7 +123,7 @@ def in_progress(instances):
 
 
 def rolled_up(instances):
-    """The rollup of the records of each instance."""
+    """Return the rollup of the records of each instance."""
     return in_progress(instances).finish([])
 
 
@@ -136,7 +138,7 @@ HALF_HELD = record(
     executions=0,
     execution_errors=0,
 )
-"""Avoidable in two parts, of which chance rarely draws both."""
+"""The cost is avoidable in two parts, of which chance rarely draws both."""
 
 
 @given(clusters())
@@ -144,14 +146,14 @@ HALF_HELD = record(
 @example([[HALF_HELD, replace(HALF_HELD, cluster="other", boot="b")]])
 def test_every_number_is_that_of_the_reference(instances):
     """
-    Each gauge and tally, of a cluster and of each type, each part of the money and each owner.
+    Each gauge, tally, cost and owner of a cluster and of each type is the reference's.
 
     Instances report in one of two clusters, in both, or move from one to the other.
     """
-    records = [one for own in instances for one in own]
+    records = [record for own in instances for record in own]
     parts = defaultdict(list)
-    for one in records:
-        parts[one.cluster, one.instance_id].append(one)
+    for minute_record in records:
+        parts[minute_record.cluster, minute_record.instance_id].append(minute_record)
     sums = defaultdict(lambda: in_progress([]))
     for (cluster, _), instance in merge_clusters(parts).items():
         sums[MINUTE, cluster].fold_instance(instance)
@@ -165,7 +167,7 @@ def test_every_number_is_that_of_the_reference(instances):
 
 
 def _compare(rollup, expected, owners, types):
-    """Hold a rollup against the reference's numbers, rows of owners and rows of types."""
+    """Compare a rollup with the reference's numbers, rows of owners and rows of types."""
     actual = {**rollup.gauges, **rollup.tallies}
     for name in ROLLUP_NUMBERS.keys() - OF_THE_REGISTRY - {"LateRecords"}:
         assert (name in expected) == (name in actual), name
@@ -196,13 +198,13 @@ BUSY_HUNDREDTHS = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)
 
 @given(st.lists(BUSY_HUNDREDTHS, min_size=1, max_size=12))
 def test_stragglers_are_those_of_the_reference(instances):
-    """Of busy instances of one type, whose means are any fractions."""
+    """Stragglers are those of the reference, for busy instances of one type with any means."""
     records = [
         [
             record(
                 instance_id=f"i-{number:02}",
                 core_state="b" * len(own),
-                utilization_percent=tuple(one / 100 for one in own),
+                utilization_percent=tuple(hundredths / 100 for hundredths in own),
                 idle_minutes=(0,) * len(own),
             )
         ]

@@ -23,87 +23,89 @@ from tests.aggregator.rollups.rollup_texts import cores, published, rollup
 
 
 def test_coverage_counts_silent_instances():
-    """30 covered seconds of one instance, another silent: a quarter."""
+    """A silent instance counts in the coverage: 30 seconds of one of two instances are 25 %."""
     gone = [SilentInstance("i-9", None, MINUTE - 9)]
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, *UNKNOWN_REASONS]))))
 def test_unknown_cores_are_counted_by_reason(instances):
-    """The counts of reasons add up to UnknownCores; a line without a reason has its own count."""
+    """
+    The counts of reasons add up to UnknownCores; a line without a reason has a count of its own.
+    """
     lines = [cores("b" + "?" * unknown, unknown_reason=reason) for unknown, reason in instances]
-    found = rollup(*lines)
+    counted = rollup(*lines)
     expected: Counter[str] = Counter()
     for unknown, reason in instances:
         expected[reason or "not reported"] += unknown
-    assert +expected == found.unknown_by_reason
-    assert sum(found.unknown_by_reason.values()) == found.gauges.get("UnknownCores", 0)
-    line = published(found)
-    assert found.unknown_by_reason == line.get("UnknownCoresByReason", {})
-    assert found.unknown_by_reason == cluster_now(line).unknown_by_reason
+    assert +expected == counted.unknown_by_reason
+    assert sum(counted.unknown_by_reason.values()) == counted.gauges.get("UnknownCores", 0)
+    line = published(counted)
+    assert counted.unknown_by_reason == line.get("UnknownCoresByReason", {})
+    assert counted.unknown_by_reason == cluster_now(line).unknown_by_reason
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():
-    """Most failures first, then by name; at most 20; none without one."""
-    found = rollup(
+    """At most 20 instances that failed are named, most failures first, then by name."""
+    mixed = rollup(
         *(record(execution_errors=count, ecc_uncorrected_rise=None) for count in (0, 3, None, 7, 3))
     )
     assert [("i-3", 7), ("i-1", 3), ("i-4", 3)] == [
-        (one.instance_id, one.count) for one in found.failing["ErrorInstances"]
+        (instance.instance_id, instance.count) for instance in mixed.failing["ErrorInstances"]
     ]
-    assert {"ErrorInstances"} == found.failing.keys()
+    assert {"ErrorInstances"} == mixed.failing.keys()
     crowd = rollup(*(record(ecc_uncorrected_rise=count) for count in range(300)))
     assert [(f"i-{count}", count) for count in range(299, 279, -1)] == [
-        (one.instance_id, one.count) for one in crowd.failing["EccInstances"]
+        (instance.instance_id, instance.count) for instance in crowd.failing["EccInstances"]
     ]
 
 
 def test_names_are_bounded_and_numbers_are_not():
-    """Fifty silent and fifty duplicate names, of a hundred each."""
+    """At most 50 silent and 50 duplicate names are listed; their numbers count all 100."""
     in_progress = RollupInProgress("training", idle_after_minutes=15)
     for number in range(100):
         two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]
         in_progress.fold_instance(merge_records(two))
     gone = [SilentInstance(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
-    found = in_progress.finish(gone)
-    assert 100 == found.gauges["SilentInstances"]
-    assert 100 == found.gauges["DuplicateEmitters"]
-    assert MAX_NAMES_IN_ROLLUP == len(found.silent)
-    assert MAX_NAMES_IN_ROLLUP == len(found.duplicates)
-    assert "i-6" == found.silent[0].instance_id
-    assert 200 == found.records
+    finished = in_progress.finish(gone)
+    assert 100 == finished.gauges["SilentInstances"]
+    assert 100 == finished.gauges["DuplicateEmitters"]
+    assert MAX_NAMES_IN_ROLLUP == len(finished.silent)
+    assert MAX_NAMES_IN_ROLLUP == len(finished.duplicates)
+    assert "i-6" == finished.silent[0].instance_id
+    assert 200 == finished.records
 
 
 @pytest.mark.parametrize(
     "name", ["p", "Trn1.2xlarge", "trn1.2xlarge ", "trn1 2xlarge", "tr\u00fc.x"]
 )
 def test_a_type_that_ec2_does_not_have_is_only_counted(name):
-    """Its name may be of any length, and another one each time."""
-    found = rollup(record(instance_type=name))
-    assert {} == found.types
-    assert 1 == found.types_left_out
-    assert 1 == found.gauges["Instances"]
+    """A type that EC2 does not have, of any length, is only counted."""
+    counted = rollup(record(instance_type=name))
+    assert {} == counted.types
+    assert 1 == counted.types_left_out
+    assert 1 == counted.gauges["Instances"]
 
 
 def test_at_most_twenty_types_are_named():
-    """Those with most instances first, then by name."""
+    """The 20 types with most instances are named, then by name."""
     many = [record(instance_type=f"trn{number}.huge") for number in range(100, 125)]
-    found = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
-    assert MAX_TYPES_IN_ROLLUP == len(found.types)
-    assert 5 == found.types_left_out
-    assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == list(found.types)
-    assert 27 == found.gauges["Instances"]
+    named = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
+    assert MAX_TYPES_IN_ROLLUP == len(named.types)
+    assert 5 == named.types_left_out
+    assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == list(named.types)
+    assert 27 == named.gauges["Instances"]
 
 
 SHARE = "FlopsPercentOfBf16Peak"
 
 
 def rolled(*instances):
-    """The rollup of instances by type, state of their cores and TFLOPS."""
+    """Return the rollup of instances by type, state of their cores and TFLOPS."""
     rollup = RollupInProgress("c", 15)
     for number, (instance_type, state, tera_flops) in enumerate(instances):
         percent = tuple(None if letter == "?" else 50.0 for letter in state)
-        made = record(
+        instance = record(
             instance_id=f"i-{number}",
             instance_type=instance_type,
             core_state=state,
@@ -111,7 +113,7 @@ def rolled(*instances):
             idle_minutes=(0,) * len(state),
             tera_flops=tera_flops,
         )
-        rollup.fold_instance(merge_records([made]))
+        rollup.fold_instance(merge_records([instance]))
     return rollup.finish([])
 
 
@@ -119,12 +121,13 @@ def rolled(*instances):
     ("instances", "percent"),
     [
         ([("trn1.32xlarge", "b" * 32, 304.0)], 10),
-        ([("trn2.48xlarge", "b" * 64, 1067.2)], 10),  # 16 chips of 667, two physical cores in one
-        ([("trn2.48xlarge", "b" * 128, 1067.2)], 10),  # each physical core a logical one
-        ([("trn1.32xlarge", "b" * 16 + "?" * 16, 304.0)], 20),  # of the known cores alone
-        ([("trn1.32xlarge", "b" * 4, 38.0)], 10),  # an emitter that sees two of 16 devices
+        # 16 chips of 667, two physical cores in one logical core
+        ([("trn2.48xlarge", "b" * 64, 1067.2)], 10),
+        ([("trn2.48xlarge", "b" * 128, 1067.2)], 10),  # one physical core in each logical core
+        ([("trn1.32xlarge", "b" * 16 + "?" * 16, 304.0)], 20),  # only known cores count
+        ([("trn1.32xlarge", "b" * 4, 38.0)], 10),  # an emitter with access to 2 of 16 devices
         ([("inf2.xlarge", "bb", 0.0)], 0),
-        ([("inf2.xlarge", "bb", 380.0)], 200),  # a narrower type: not clipped
+        ([("inf2.xlarge", "bb", 380.0)], 200),  # a faster data type: the share may exceed 100 %
         ([("trn1.2xlarge", "bb", 19.0), ("trn1.32xlarge", "b" * 32, None)], 10),
         ([("trn1.2xlarge", "bb", 19.0), ("trn9.huge", "bb", 900.0)], 10),
         ([("trn1.2xlarge", "bb", 19.0), (None, "bb", 900.0)], 10),
@@ -134,13 +137,18 @@ def rolled(*instances):
     ],
 )
 def test_the_share_is_of_what_the_chips_of_known_cores_could_do(instances, percent):
-    """Instances without FLOPs or with an unknown chip are in neither number."""
+    """
+    FLOPs are a share of the peak of chips of known cores. An instance without FLOPs or with an
+    unknown chip counts in neither number.
+    """
     assert percent == rolled(*instances).gauges.get(SHARE)
 
 
 def test_every_type_has_a_chip_with_a_peak():
-    """A new family needs a figure of AWS's, or its instances are left out unseen."""
+    """
+    Every instance type has a chip with a peak; a new family would be left out without a notice.
+    """
     assert CHIP_TERA_FLOPS.keys() == {name[:4] for name in INSTANCE_TYPES}
-    for name, kind in INSTANCE_TYPES.items():
-        chips = kind.devices * CHIP_TERA_FLOPS[name[:4]] * MICRO
-        assert chips == peak_micros(name, kind.cores, kind.cores)
+    for name, instance_type in INSTANCE_TYPES.items():
+        chips = instance_type.devices * CHIP_TERA_FLOPS[name[:4]] * MICRO
+        assert chips == peak_micros(name, instance_type.cores, instance_type.cores)

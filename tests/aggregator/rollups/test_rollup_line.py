@@ -30,12 +30,14 @@ from tests.aggregator.rollups.rollup_texts import SOME, cores, published, rollup
 
 
 def defined(line):
-    """The metrics that a line defines, each with its unit."""
-    return {one["Name"]: one["Unit"] for one in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    """Return the metrics that a line defines, each with its unit."""
+    return {
+        metric["Name"]: metric["Unit"] for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]
+    }
 
 
 def test_the_line_says_what_it_is_and_when():
-    """Namespace, dimension, timestamp of the minute, and an id of the publication."""
+    """The line has its namespace, dimension, timestamp of the minute and publication ID."""
     line = published(rollup_of(record()))
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     assert "Neuron/Cluster" == directive["Namespace"]
@@ -50,14 +52,14 @@ def test_the_line_says_what_it_is_and_when():
     "metrics", [DEFAULT_ROLLUP_METRICS, ROLLUP_NUMBERS], ids=["default", "all"]
 )
 def test_every_metric_is_of_the_catalogue_with_its_unit(metrics):
-    """Full records give every number there is, whether or not it is a metric."""
+    """The catalogue has every metric with its unit, and full records give every number."""
     line = published(rollup_of(*SOME), metrics=metrics)
     assert {name: metric.unit for name, metric in metrics.items()} == defined(line)
     assert ROLLUP_NUMBERS.keys() <= line.keys()
 
 
 def test_a_number_is_the_same_as_a_metric_and_as_a_property():
-    """What the parameter chooses is what costs, never what the line says."""
+    """The parameter Metrics chooses metrics and never changes a number of the line."""
     rollup = rollup_of(*SOME)
     chosen = rollup_metrics("TeraFlops")[0]
     default = published(rollup)
@@ -67,7 +69,7 @@ def test_a_number_is_the_same_as_a_metric_and_as_a_property():
 
 
 def test_every_member_of_a_rollup_is_written_by_some_rollup():
-    """The catalogue describes no member that does not exist."""
+    """Some rollup writes every member of the catalogue."""
     minute = "2026-11-22T02:10Z"
     holder = Holder(
         "1",
@@ -89,10 +91,12 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     }
     failures["owners"] = (Owner("0", "m/n-0", "m", "", 100), Owner("1", "m/n-1", "m", "", 2))
     failures["region"] = "us-east-1"
-    failing = [replace(one, holders=(holder,), holders_more=2, **failures) for one in SOME]
+    failing = [
+        replace(instance, holders=(holder,), holders_more=2, **failures) for instance in SOME
+    ]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
-    kind = "a machine of our own"
-    odd = record(instance_id="i-10", instance_type=kind, owners_more="1")
+    instance_type = "a machine of our own"
+    odd = record(instance_id="i-10", instance_type=instance_type, owners_more="1")
     free = cores(
         "u?",
         instance_id="i-12",
@@ -103,28 +107,28 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
         reservations="unknown",
     )
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
-    for one in (*failing, slow, odd):
-        twice = merge_records([one, replace(one, boot=LATER_BOOT)])
+    for reported in (*failing, slow, odd):
+        twice = merge_records([reported, replace(reported, boot=LATER_BOOT)])
         in_progress.fold_instance(twice._replace(in_other_clusters=True))
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
     rollup = replace(rollup, idle_owners_left_out=1)
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")
     line = json.loads(rollup_line(rollup, MINUTE, due(rollup, before)))
-    found = {"TalliesOverstated"} | _paths(line) | _paths(published(rollup_of(free)))
-    assert members_of("rollup").keys() == found - {"_aws"}
+    paths = {"TalliesOverstated"} | _paths(line) | _paths(published(rollup_of(free)))
+    assert members_of("rollup").keys() == paths - {"_aws"}
 
 
 def _paths(line):
-    found = set()
+    paths = set()
     for name, value in line.items():
-        found.add(name)
+        paths.add(name)
         if isinstance(value, list) and isinstance(value[0], dict):
-            found |= {f"{name}.{path}" for one in value for path in _paths(one)}
-    return found
+            paths |= {f"{name}.{path}" for element in value for path in _paths(element)}
+    return paths
 
 
 def test_an_absent_metric_is_neither_defined_nor_a_member():
-    """Missing is missing, down to the line."""
+    """A metric without a value is neither defined nor a member of the line."""
     line = published(rollup_of(silent=[SilentInstance("i-1", None, MINUTE - 9)]))
     assert {"Instances", "SilentInstances", "CoveragePercent"} == defined(line).keys()
     shown = {*defined(line), "DuplicateEmitters", "InstancesInOtherClusters", "LateRecords"}
@@ -132,7 +136,7 @@ def test_an_absent_metric_is_neither_defined_nor_a_member():
 
 
 def test_the_line_has_a_row_of_each_type():
-    """Of those that reported, most instances first; what is not known of a type is absent."""
+    """The line has a row of each reported type, most instances first, without unknown members."""
     records = [
         record(instance_id="i-1", instance_type="trn1.2xlarge", tera_flops=19.0),
         record(instance_id="i-2", instance_type="trn1.2xlarge", tera_flops=19.0),
@@ -157,20 +161,23 @@ def test_the_line_has_a_row_of_each_type():
 
 
 def test_an_absurd_value_costs_its_metric_and_not_the_line():
-    """2^360 is the most that CloudWatch takes."""
+    """A value above 2^360, CloudWatch's limit, is omitted, and the line keeps its other metrics."""
     line = published(rollup_of(record(tera_flops=2.0**361)))
     assert "TeraFlops" not in line
     assert 1 == line["Instances"]
 
 
 def test_a_cluster_that_cannot_be_a_dimension_is_refused():
-    """Nothing of it would become a metric."""
+    """A cluster name that cannot be a dimension is refused, because no metric would result."""
     with pytest.raises(WireFormatError):
         published(rollup_of(record(), cluster="prod\u00fcction"))
 
 
 def test_the_names_behind_the_numbers():
-    """Idle cores with minutes, price and holder, silent instances with when they were last seen."""
+    """
+    The line has idle cores with minutes, price and holder, and silent instances with their last
+    report.
+    """
     held = record(
         holders=(Holder("0-1", "ml/llama", 77, "serve"),),
         holders_more=3,
@@ -209,18 +216,26 @@ def test_the_names_behind_the_numbers():
 
 
 def test_owners_beyond_four_of_an_instance_are_reported_by_their_cores():
-    """Nobody takes them for free cores; a core that a listed one has is not among them."""
+    """
+    Cores of owners beyond the four listed of an instance are in OwnersMore, unless a listed owner
+    also has them.
+    """
     owners = [Owner(core_ranges(range(first, 20)), f"ml/{first}") for first in range(10, 16)]
     many = cores(
         "a" * 20 + "u" * 2, idle=(60,) * 22, owners=(*owners, Owner("", "ml/r", None, "20"))
     )
     (entry,) = published(rollup_of(replace(many, owners_more="5,19")))["TopIdleInstances"]
-    assert [f"ml/{first}" for first in range(10, 14)] == [one["Name"] for one in entry["Owners"]]
+    assert [f"ml/{first}" for first in range(10, 14)] == [
+        owner["Name"] for owner in entry["Owners"]
+    ]
     assert "5,20" == entry["OwnersMore"]
 
 
 def test_a_line_with_a_price_says_whose_price_it_is():
-    """Region and date of the list, never of overrides; what has no price is named as one has it."""
+    """
+    A line names the region and date of list prices, never of overrides, and the types without a
+    price.
+    """
     own = published(rollup_of(record(), prices=Prices({"trn1.2xlarge": 1.0, "inf2.xlarge": 1.0})))
     assert ["trn1.2xlarge"] == own["PricesOverridden"]
     assert 0.5 == own["IdleCostPerHour"]
@@ -236,27 +251,27 @@ def test_a_line_with_a_price_says_whose_price_it_is():
 @pytest.mark.parametrize("letter", ["i", '"'])
 def test_the_longest_names_and_lists_fit_the_line(letter):
     """
-    Every list full, every name at its longest, every second core idle, and
-    each character one that JSON doubles.
+    The line fits with full lists, the longest names of characters that JSON doubles, and every
+    second core idle.
     """
     in_progress = RollupInProgress(letter * 255, idle_after_minutes=15)
     state = "ua" * 512
     idle = (20, 30) * 512
     for number in range(300):
         name = f"{number:03}".ljust(128, letter)
-        kind = f"{chr(ord('a') + number) * 32}.{'x' * 32}" if number < 20 else letter * 128
-        one = record(
+        instance_type = f"{chr(ord('a') + number) * 32}.{'x' * 32}" if number < 20 else letter * 128
+        instance = record(
             instance_id=name,
             core_state=state,
             utilization_percent=(0.0,) * 1024,
             idle_minutes=idle,
-            instance_type=kind,
+            instance_type=instance_type,
             ecc_uncorrected_rise=1,
             readings={"HardwareFaults": 1},
             holders=(Holder(core_ranges(range(1024)), letter * 128, 1 << 60, letter * 128),) * 8,
         )
         in_progress.fold_instance(
-            merge_records([replace(one, boot=boot) for boot in ("00", LATER_BOOT)])
+            merge_records([replace(instance, boot=boot) for boot in ("00", LATER_BOOT)])
         )
     gone = [
         SilentInstance(f"s{number:03}".ljust(128, letter), letter * 128, MINUTE - 9)
@@ -273,7 +288,8 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
 
 def test_what_takes_most_of_the_line_is_cut_first():
     """
-    Twenty instances with every second of 1,024 cores idle leave no room; the silent ones stay.
+    The longest list is cut first: 20 instances with every second of 1,024 cores idle give way to
+    silent ones.
     """
     state = "ub" * 512
     idle = (20, 0) * 512
@@ -290,4 +306,6 @@ def test_what_takes_most_of_the_line_is_cut_first():
     line = published(rollup_of(*crowd, silent=gone))
     assert [5, 50] == [len(line[name]) for name in ("TopIdleInstances", "SilentInstanceNames")]
     assert 20 == line["IdleInstanceCount"]
-    assert ["i-0", "i-1", "i-10"] == [one["InstanceId"] for one in line["TopIdleInstances"][:3]]
+    assert ["i-0", "i-1", "i-10"] == [
+        instance["InstanceId"] for instance in line["TopIdleInstances"][:3]
+    ]

@@ -1,4 +1,4 @@
-"""The function as Lambda invokes it: its table, its bucket, EC2, and what it prints."""
+"""The settle function as Lambda invokes it: its table, bucket, EC2 and output."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ HOUR_EVENT = {"Hour": iso_minute(HANDLED_HOUR * HOUR_MINUTES)}
 
 
 class SettleContext:
-    """What Lambda tells an invocation."""
+    """The Lambda context of an invocation."""
 
     aws_request_id = function_name = invoked_function_arn = "settle"
     memory_limit_in_mb = "1769"
 
     def get_remaining_time_in_millis(self):
-        """Always enough."""
+        """Return more time than the function needs."""
         return 900_000
 
 
 @pytest.fixture
 def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its table
-    """The handler, with one minute of one instance in the table and a bucket to write to."""
+    """Return the handler, with one minute of one instance in the table and a bucket to write to."""
     from aggregator import runtime  # noqa: PLC0415 - after its variables
 
     monkeypatch.setenv("LEDGER_BUCKET", LEDGER_BUCKET)
@@ -56,19 +56,21 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
 
 
 def objects():
-    """What is in the bucket."""
+    """Return the objects in the bucket."""
     s3 = boto3.client("s3")
     keys = (part_key(HANDLED_HOUR, part) for part in range(PARTS_OF_HOUR))
     return [s3.get_object(Bucket=LEDGER_BUCKET, Key=key)["Body"].read() for key in keys]
 
 
 def rows():
-    """Every row in the bucket."""
+    """Return every row in the bucket."""
     return list(read_rows((HANDLED_HOUR, payload) for payload in objects()))
 
 
 def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
-    """The rows of the minute, and the counts as metrics of the stack."""
+    """
+    An hour becomes eight objects with the rows of its minutes, and counts as metrics of the stack.
+    """
     counts = invoke(HOUR_EVENT)
     assert 1 == counts["HoursSettled"]
     assert 2 == counts["LedgerRows"]
@@ -82,14 +84,17 @@ def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
 
 
 def test_a_bucket_that_takes_nothing_is_an_error(invoke):
-    """The run fails and the next one starts over."""
+    """If the bucket rejects an object, the run fails, and the next run starts the hour again."""
     boto3.client("s3").delete_bucket(Bucket=LEDGER_BUCKET)
     with pytest.raises(LedgerError, match=LEDGER_BUCKET):
         invoke(HOUR_EVENT)
 
 
 def test_every_page_of_ec2_is_read(monkeypatch):
-    """On demand is what EC2 says nothing of; instances of other types are not asked for."""
+    """
+    Every page of EC2's answer is read. An instance without a lifecycle is on demand, and other
+    types are not requested.
+    """
     pages = {
         None: {
             "Reservations": [{"Instances": [{"InstanceId": "i-1", "InstanceType": "inf2.xlarge"}]}],
@@ -122,11 +127,15 @@ def test_every_page_of_ec2_is_read(monkeypatch):
         "i-2": Ec2Instance("capacity-block", "cr-1"),
     } == reported
     parts = purchases.packed_parts(reported)
-    assert reported == {key: one for part in parts for key, one in purchases.unpacked(part).items()}
+    assert reported == {
+        key: instance for part in parts for key, instance in purchases.unpacked(part).items()
+    }
 
 
 def test_an_answer_that_an_older_release_kept_is_read():
-    """It has no instance types; an hour that is settled again has what its lines say."""
+    """
+    An answer that an older release kept, without instance types, is read; the lines have the types.
+    """
     kept = zlib.compress(json.dumps([["capacity-block", "cr-1", ["i-1", "i-2"]]]).encode())
     expected = dict.fromkeys(("i-1", "i-2"), Ec2Instance("capacity-block", "cr-1"))
     assert expected == purchases.unpacked(kept)

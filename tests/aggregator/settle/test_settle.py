@@ -1,4 +1,4 @@
-"""The ledger of an hour: what the rollups say of it, and the same bytes whatever happened."""
+"""The ledger of an hour agrees with the rollups, and has the same bytes whatever happens."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ SETTLED_INSTANCES = ("i-1", "i-2", "i-3")
 
 
 class Folder(NamedTuple):
-    """The ledger's bucket in a folder: what another process puts is there, too."""
+    """The ledger's bucket in a folder, which shows the objects of other processes."""
 
     path: Path
 
     def put(self, key, payload):
-        """As S3: whole or not at all."""
+        """Put an object as S3 does: in whole or not at all."""
         file = self.path / key
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(payload)
 
     def objects(self):
-        """Every object by its key."""
+        """Return every object by its key."""
         files = (path for path in self.path.rglob("*") if path.is_file())
         return {path.relative_to(self.path).as_posix(): path.read_bytes() for path in files}
 
@@ -66,7 +66,7 @@ class Bucket(dict):
 def settle(
     world, bucket, *, hour=None, ec2=None, ask_ec2=None, patience=10**6, processes=1, **fate
 ):
-    """One invocation of settle; None if it was killed."""
+    """Run settle once; return None if it was killed."""
     process: Any = KillableProcess(world.table, world.printed, **fate)
     process_bucket: Any = KillableProcess(bucket, [], **fate)
     process_bucket.do = process.do
@@ -87,7 +87,7 @@ def settle(
 
 
 def world_of(records, departures=()):
-    """A world in which *records* came in time for their minutes, or a little late, and closed."""
+    """Return a world in which *records* came in time or a little late, and minutes closed."""
     world = ClusterWorld(now_s=end_s(FIRST_OF_HOUR - 2), rules=WORLD_RULES)
     world.close()
     settle(world, Bucket())
@@ -105,7 +105,7 @@ def world_of(records, departures=()):
 
 
 def ledger_of(bucket):
-    """The rows of an hour."""
+    """Return the rows of an hour."""
     return list(
         read_rows(
             (SETTLED_HOUR, bucket[part_key(SETTLED_HOUR, part)]) for part in range(PARTS_OF_HOUR)
@@ -114,12 +114,12 @@ def ledger_of(bucket):
 
 
 def keys_of(hour):
-    """Of the objects of an hour: its parts, and their summary last."""
+    """Return the keys of the objects of an hour: its parts, then their summary."""
     return [*(part_key(hour, part) for part in range(PARTS_OF_HOUR)), summary_key(hour)]
 
 
 def minute_of(instance_id, minute, **changes):
-    """A minute of two cores: a Slurm job keeps one busy, a pod holds the other idle."""
+    """Return a minute of two cores: a Slurm job keeps one busy, a pod holds the other idle."""
     owners = (Owner("0", "slurm:7 ann"), Owner("1", "ml/a"))
     moment = {"minute": minute, "seq": minute - MINUTE + 1}
     return record(instance_id=instance_id, owners=owners, **moment, **changes)
@@ -137,13 +137,15 @@ OWNER_LISTS = [
 
 @st.composite
 def fleets(draw):
-    """A few minutes of a few instances in two clusters, with restarts, copies and doubles."""
+    """
+    Draw minutes of a few instances in two clusters, with restarts, copies and second emitters.
+    """
     offsets = st.integers(-70, HOUR_MINUTES - 1)
     records = []
     for name in SETTLED_INSTANCES:
         for offset in draw(st.sets(offsets, max_size=8)):
             state = draw(st.text("bau?", min_size=1, max_size=3))
-            one = record(
+            minute_record = record(
                 cluster=draw(st.sampled_from(["training", "research"])),
                 instance_id=name,
                 minute=FIRST_OF_HOUR + offset,
@@ -157,26 +159,28 @@ def fleets(draw):
                 owners=draw(st.sampled_from([(), (Owner("0", "ml/a"), Owner("0", "ml/b"))])),
                 instance_type=draw(st.sampled_from(["inf2.xlarge", "trn1.2xlarge", None])),
             )
-            records.append(one)
+            records.append(minute_record)
             if draw(st.booleans()):
-                records.append(replace(one, boot=SETTLED_BOOTS[1], seq=300 + offset))
+                records.append(replace(minute_record, boot=SETTLED_BOOTS[1], seq=300 + offset))
             if draw(st.integers(0, 4)) == 0:
-                records.append(replace(one, cluster=draw(st.sampled_from(["other", "training"]))))
+                records.append(
+                    replace(minute_record, cluster=draw(st.sampled_from(["other", "training"])))
+                )
     return records
 
 
 @st.composite
 def jobs(draw):
     """
-    Two minutes of jobs that hold, use or have reserved whole instances of one cluster; lines of
-    the second one may be missing.
+    Draw two minutes of jobs that hold, use or have reserved whole instances of one cluster; lines
+    of the second minute may be missing.
     """
     records = []
     for name in SETTLED_INSTANCES:
         for offset in range(draw(st.sampled_from([1, 2, 2, 2]))):
             owners = draw(st.sampled_from(OWNER_LISTS))
             letter = "u" if not owners or owners[0].reserved else draw(st.sampled_from("aaab"))
-            one = record(
+            minute_record = record(
                 instance_id=name,
                 minute=FIRST_OF_HOUR + offset,
                 seq=offset + 1,
@@ -185,18 +189,18 @@ def jobs(draw):
                 idle_minutes=(60 * (letter != "b"),) * 2,
                 owners=owners,
                 reservations=draw(st.sampled_from(["none", "none", "unknown"])),
-                executions=sum(each.executions or 0 for each in owners),
+                executions=sum(owner.executions or 0 for owner in owners),
                 execution_errors=0,
             )
-            records.append(one)
+            records.append(minute_record)
             if draw(st.integers(0, 4)) == 0:
                 covered_s = draw(st.sampled_from([6.0, 60.0]))
-                records.append(replace(one, cluster="other", covered_seconds=covered_s))
+                records.append(replace(minute_record, cluster="other", covered_seconds=covered_s))
     return records
 
 
 def published(world, metric):
-    """The hour's sum of what the rollups say: of a tally all lines, of a gauge the last."""
+    """Return the hour's sum of a rollup metric: all lines of a tally, the last line of a gauge."""
     reported = [
         lines
         for (minute, _), lines in world.rollups().items()
@@ -211,8 +215,8 @@ def published(world, metric):
 @settings(max_examples=60)
 def test_the_ledger_says_what_the_rollups_say(fleet):
     """
-    Idle core-minutes of the hour, and its busy ones, over every cluster, to the last one; and
-    what is avoidable, though owners work on instances that are read with other parts.
+    Idle and busy core-minutes and avoidable cost of the ledger are those of the rollups, over all
+    clusters, although settle reads the instances of an owner in several parts.
     """
     world = world_of(fleet)
     bucket = Bucket()
@@ -228,14 +232,19 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     last_lines = [lines[-1] for lines in world.rollups().values()]
     if all("AvoidableCostPerHour" in line for line in last_lines if "IdleCostPerHour" in line):
         assert avoidable_usd == pytest.approx(reported, abs=1e-4)
-    else:  # a rollup has no number if an owner may work unseen; the ledger knows the others
+    # a rollup has no avoidable cost if an owner may work unseen; the ledger has the cost of the
+    # other owners
+    else:
         assert avoidable_usd >= reported - 1e-4
 
 
 @given(fleets(), st.booleans(), st.data())
 @settings(max_examples=25)
 def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data):
-    """At any call of the table or the bucket; an hour is settled once all eight objects are."""
+    """
+    After a kill at any call of table or bucket and a repetition, the bytes are the same. An hour is
+    settled after its eight objects are stored.
+    """
     whole = Bucket()
     assert settle(world_of(fleet), whole).hours_settled == 2
     assert {*keys_of(SETTLED_HOUR - 1), *keys_of(SETTLED_HOUR)} == whole.keys()
@@ -249,15 +258,16 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
 
 
 def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
-    """The minutes between, those after it fell silent, and none after a stop."""
+    """A missing instance is unknown until it is forgotten, and has no row after EC2 stopped it."""
     fleet = [
-        minute_of("i-1", FIRST_OF_HOUR), minute_of("i-1", FIRST_OF_HOUR + 10),  # 9 between, then 49
-        # 4
+        # 9 minutes between, then 49 until it is forgotten
+        minute_of("i-1", FIRST_OF_HOUR), minute_of("i-1", FIRST_OF_HOUR + 10),
+        # 4 minutes between, none after the clean shutdown
         minute_of("i-2", FIRST_OF_HOUR),
         minute_of("i-2", FIRST_OF_HOUR + 5, is_clean_shutdown=True),
-        minute_of("i-3", FIRST_OF_HOUR - 30),  # 31 of 60 until it is forgotten
-        minute_of("i-4", FIRST_OF_HOUR - 61),  # forgotten
-        # 8, then 50
+        minute_of("i-3", FIRST_OF_HOUR - 30),  # 31 of 60 minutes until it is forgotten
+        minute_of("i-4", FIRST_OF_HOUR - 61),  # already forgotten
+        # 8 minutes between, then 50 until it is forgotten
         minute_of("i-5", FIRST_OF_HOUR), minute_of("i-5", FIRST_OF_HOUR + 9, cluster="other"),
         minute_of("i-6", FIRST_OF_HOUR),  # stopped in minute 19
     ]  # fmt: skip
@@ -279,7 +289,7 @@ def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
 
 
 def test_several_processes_put_the_same_bytes(tmp_path):
-    """Each its own parts."""
+    """Several processes put the same bytes as one, each process its own parts."""
     fleet = [minute_of(f"i-{number}", FIRST_OF_HOUR + 3) for number in range(40)]
     world = world_of(fleet)
     alone = Folder(tmp_path / "1")
@@ -287,7 +297,7 @@ def test_several_processes_put_the_same_bytes(tmp_path):
     settle(world, alone, hour=SETTLED_HOUR)
     outcome = settle(world, together, hour=SETTLED_HOUR, processes=3)
     assert alone.objects() == together.objects()
-    assert 1 == outcome.hours_settled  # two owners and the unknown ones
+    assert 1 == outcome.hours_settled  # two owners and unknown cores
     assert 120 == outcome.rows
 
 
@@ -295,11 +305,13 @@ def test_several_processes_put_the_same_bytes(tmp_path):
 
 
 def test_an_hour_waits_until_it_can_no_longer_change():
-    """Until LateMinutes and the time of a marker are over, to the minute."""
+    """
+    Settle waits for an hour until LateMinutes and the time of a marker are over, to the minute.
+    """
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     bucket = Bucket()
     world.now_s = DUE_S - 61
-    assert 1 == settle(world, bucket).hours_settled  # the hour before
+    assert 1 == settle(world, bucket).hours_settled  # the previous hour
     world.now_s = DUE_S
     outcome = settle(world, bucket)
     assert 1 == outcome.hours_settled
@@ -317,7 +329,10 @@ def test_an_hour_waits_until_it_can_no_longer_change():
     ],
 )
 def test_an_hour_waits_for_close(markers, progress):
-    """A minute with a marker, an open one, close behind the hour: what waits is counted."""
+    """
+    An hour with a marker, an open minute or minutes not yet closed waits, and is counted as
+    waiting.
+    """
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     table = world.table
     table.settled = SETTLED_HOUR
@@ -330,7 +345,9 @@ def test_an_hour_waits_for_close(markers, progress):
 
 
 def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
-    """While the minutes last: LateMinutes and a day."""
+    """
+    Missed hours are settled oldest first while the table has their minutes; lost hours are counted.
+    """
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     bucket = Bucket()
     world.now_s = DUE_S + 5 * 3600
@@ -347,14 +364,16 @@ def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
 
 
 def test_the_first_hour_is_the_one_in_progress_at_the_first_run():
-    """What was before the stack is no settled hour without a row."""
+    """The first settled hour is the hour of the first run; earlier hours have no empty ledger."""
     world = ClusterWorld(now_s=end_s(FIRST_OF_HOUR + 3))
     assert 0 == settle(world, Bucket()).hours_settled
     assert SETTLED_HOUR == world.table.settled
 
 
 def test_a_run_out_of_time_leaves_the_rest_to_the_next():
-    """And nothing of the hour counts as settled; where an hour is named, it is an error."""
+    """
+    A run out of time leaves the hour to the next run, and fails if the hour was named in the event.
+    """
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     outcome = settle(world, Bucket(), patience=40)
     assert 0 == outcome.hours_settled
@@ -365,7 +384,9 @@ def test_a_run_out_of_time_leaves_the_rest_to_the_next():
 
 
 def test_an_hour_that_is_named_is_settled_again():
-    """Due or not; a text that is no hour is refused with the form of one."""
+    """
+    A named hour is settled again, due or not; text of another form is refused with the right form.
+    """
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     bucket = Bucket()
     assert hour_of({"Hour": "2025-11-24T17:00Z"}) == SETTLED_HOUR
@@ -382,12 +403,12 @@ EC2 = {"i-1": Ec2Instance("capacity-block", "cr-1")}
 
 
 def bought(bucket):
-    """How the ledger says that instances of the hour are bought."""
+    """Return the purchase options of the hour's instances in the ledger."""
     return {(row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)}
 
 
 def test_what_ec2_says_is_kept_with_the_hour():
-    """It forgets an instance an hour after its end: a repetition says what the first run said."""
+    """EC2's answer is kept with the hour, because EC2 forgets an instance an hour after its end."""
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     bucket = Bucket()
     settle(world, bucket, hour=SETTLED_HOUR, ec2=EC2)
@@ -398,7 +419,7 @@ def test_what_ec2_says_is_kept_with_the_hour():
 
 
 def test_the_type_that_ec2_says_is_the_price():
-    """A line without a type has price and cost, and EC2 wins over a line with another type."""
+    """The type in EC2's answer decides price and cost, even if a line has another type or none."""
     fleet = [
         minute_of("i-1", FIRST_OF_HOUR, instance_type=None),
         minute_of("i-2", FIRST_OF_HOUR, instance_type="trn1.2xlarge"),
@@ -415,7 +436,10 @@ def test_the_type_that_ec2_says_is_the_price():
 
 @pytest.mark.parametrize(("minutes", "mark"), [(0, None), (2, None), (3, 3)])
 def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
-    """From three minutes of the hour on, in every row; in each such minute nothing is avoidable."""
+    """
+    An instance that reports to two clusters in three minutes of the hour is marked in every row,
+    and nothing is avoidable in those minutes.
+    """
     idle: dict[str, Any] = {
         "core_state": "uu",
         "utilization_percent": (0.0, 0.0),
@@ -443,7 +467,10 @@ def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
 
 
 def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
-    """What it throttles is asked again; where a policy forbids it, the hour knows it later."""
+    """
+    If EC2 throttles the request, settle retries it; if a policy denies it, purchase options are
+    unknown.
+    """
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     bucket = Bucket()
 
@@ -459,7 +486,9 @@ def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
 
     for code in ("RequestLimitExceeded", "UnavailableInZone", "ExpiredToken"):
         outcome = ask(code)
-        assert (0, 2, {}) == (outcome.hours_settled, outcome.hours_waiting, bucket), code
+        assert 0 == outcome.hours_settled, code
+        assert 2 == outcome.hours_waiting, code
+        assert {} == bucket, code
     assert 2 == ask("UnauthorizedOperation").hours_settled
     assert {(None, None)} == bought(bucket)
     world.table.settled = SETTLED_HOUR
@@ -468,7 +497,7 @@ def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
 
 
 def test_a_cluster_without_rollups_is_not_in_the_ledger():
-    """Whoever may write lines may write any name; close has room for so many clusters."""
+    """A cluster without rollups is not in the ledger, because lines can have any cluster name."""
     world = world_of(
         [minute_of("i-1", FIRST_OF_HOUR), minute_of("i-2", FIRST_OF_HOUR, cluster="flood")]
     )

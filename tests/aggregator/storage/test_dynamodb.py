@@ -1,4 +1,4 @@
-"""Requests of the table: what a batch leaves over is asked for again, failures are one error."""
+"""Requests of the table: unprocessed parts of a batch are retried, all failures are one error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WRITTEN_ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in rang
 
 
 class Busy:
-    """A client that leaves some of each batch over, and remembers what it was asked."""
+    """A client that leaves some of each batch unprocessed and keeps its requests."""
 
     def __init__(self, capacity):
         self.capacity = capacity
@@ -29,16 +29,16 @@ class Busy:
     def batch_get_item(self, **request):
         ((name, wanted),) = request["RequestItems"].items()
         self.largest = max(self.largest, len(wanted["Keys"]))
-        found = [{**key, "n": {"N": "1"}} for key in wanted["Keys"][: self.capacity]]
+        items = [{**key, "n": {"N": "1"}} for key in wanted["Keys"][: self.capacity]]
         left = wanted["Keys"][self.capacity :]
         return {
-            "Responses": {name: found},
+            "Responses": {name: items},
             "UnprocessedKeys": {name: {"Keys": left}} if left else {},
         }
 
 
 def test_what_a_batch_leaves_over_is_written_again():
-    """At most 25 items a request, and a pause after each that was not enough."""
+    """Unprocessed items are written again after a pause, at most 25 items a request."""
     client = Busy(capacity=10)
     pauses = []
     Requests(client, "records", pauses.append).write(WRITTEN_ITEMS)
@@ -49,7 +49,9 @@ def test_what_a_batch_leaves_over_is_written_again():
 
 
 def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
-    """Lambda then delivers all of it again, which is harmless."""
+    """
+    If items stay unprocessed, the request fails and the rest is stored; Lambda's retry is harmless.
+    """
     client = Busy(capacity=0)
     pauses = []
     with pytest.raises(TableError, match="left 60 items unwritten after 8 attempts"):
@@ -58,11 +60,13 @@ def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
 
 
 def test_what_a_batch_leaves_unread_is_asked_for_again():
-    """At most 100 items a request; an error if they never come."""
+    """
+    Unprocessed keys are requested again, at most 100 a request, and fail if they never arrive.
+    """
     keys = [{"pk": {"S": f"{number}"}} for number in range(120)]
     client = Busy(capacity=30)
-    found = Requests(client, "records", lambda _: None).get_each(keys)
-    assert keys == [{"pk": item["pk"]} for item in found]
+    items = Requests(client, "records", lambda _: None).get_each(keys)
+    assert keys == [{"pk": item["pk"]} for item in items]
     assert 100 == client.largest
     client = Busy(capacity=0)
     with pytest.raises(TableError, match="left items unread after 8 attempts"):
@@ -83,7 +87,10 @@ def test_what_a_batch_leaves_unread_is_asked_for_again():
     ],
 )
 def test_every_failure_of_the_table_is_one_kind_of_error(error, message):
-    """With the name of the table and what happened, without a payload."""
+    """
+    Each failure of the table is a TableError with the table's name and the cause, without a
+    payload.
+    """
 
     class Failing:
         def query(self, **_):

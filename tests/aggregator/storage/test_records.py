@@ -1,4 +1,4 @@
-"""Records as table items, alone or many in one: small, each itself, and readable again."""
+"""Records as table items, alone or in packs: small, unchanged and readable."""
 
 from __future__ import annotations
 
@@ -35,45 +35,49 @@ PACKED = base64.b85decode(
 
 
 def stored_bytes(item) -> int:
-    """What DynamoDB counts: names and values, 21 digits at most for a number."""
+    """
+    Return the item's size as DynamoDB counts it: names, values, and 21 digits at most for a number.
+    """
     pk = f"m#{item.minute}#{item.bucket:02d}"
     ttl_bytes = (len(str(item.expires_s)) + 1) // 2 + 1
     return len("pk" + pk + "sk" + item.key + "r" + "ttl") + len(item.payload) + ttl_bytes
 
 
 def read_item(payload):
-    """The one record of an item."""
-    (found,), unreadable = records_of(payload, MINUTE)
+    """Return the only record of an item."""
+    (record,), unreadable = records_of(payload, MINUTE)
     assert 0 == unreadable
-    return found
+    return record
 
 
 def test_64_cores_fit_one_write_unit():
-    """With every member present and every number random the item has at most 1,024 bytes."""
+    """An item of 64 cores with every member and random numbers fits a write unit of 1,024 bytes."""
     for seed in range(100):
-        made = full_record(64, seed)
-        assert stored_bytes(item_of(made, 1_764_000_000)) <= 1024
-        held = replace(made, holders=some_holders(64, seed), holders_more=3)
+        stored = full_record(64, seed)
+        assert stored_bytes(item_of(stored, 1_764_000_000)) <= 1024
+        held = replace(stored, holders=some_holders(64, seed), holders_more=3)
         assert stored_bytes(item_of(held, 1_764_000_000)) <= 1024
 
 
 @pytest.mark.parametrize(("cores", "units"), [(4, 1), (32, 1), (64, 1), (128, 2)])
 def test_holders_never_cost_a_write_unit(cores, units):
-    """Those without room are counted, the least idle first; none is lost from the count."""
-    made = full_record(cores, seed=2)
-    assert units == math.ceil(stored_bytes(item_of(made, 0)) / 1024)
-    held = replace(made, holders=some_holders(max(cores, 8), seed=2), holders_more=3)
+    """
+    Holders never cost a write unit: holders without room are counted, the least idle holders first.
+    """
+    stored = full_record(cores, seed=2)
+    assert units == math.ceil(stored_bytes(item_of(stored, 0)) / 1024)
+    held = replace(stored, holders=some_holders(max(cores, 8), seed=2), holders_more=3)
     item = item_of(held, 0)
     assert units == math.ceil(stored_bytes(item) / 1024)
     kept = read_item(item.payload)
     assert held.holders[: len(kept.holders)] == kept.holders
     assert MAX_HOLDERS + 3 == len(kept.holders) + kept.holders_more
-    assert made == replace(kept, holders=(), holders_more=0)
+    assert stored == replace(kept, holders=(), holders_more=0)
 
 
 @pytest.mark.parametrize("letter", ["#", "%", "x"])
 def test_no_key_is_longer_than_a_sort_key_may_be(letter):
-    """The longest names, all of characters that quoting triples, still give a legal key."""
+    """The longest names, whose characters all triple when quoted, give a key of legal length."""
     longest = record(cluster=letter * 255, instance_id=letter * 128, boot="b" * 64, seq=2**63 - 1)
     other = replace(longest, seq=1)
     assert len(key_of(longest).encode()) <= MAX_KEY_BYTES
@@ -81,32 +85,39 @@ def test_no_key_is_longer_than_a_sort_key_may_be(letter):
 
 
 def test_an_item_of_an_earlier_release_is_read():
-    """What was packed when the first release was made is unpacked by this one."""
+    """Items that the first release packed are unpacked."""
     assert record(readings={}, reservations=None) == read_item(PACKED)
 
 
 def test_the_emitters_health_is_not_kept():
-    """What the emitter says about itself stays in the log line."""
-    made = record(health={"SpoolBytes": 4096})
-    assert {} == read_item(item_of(made, 0).payload).health
+    """The emitter's health members are not stored; they stay in the log line."""
+    stored = record(health={"SpoolBytes": 4096})
+    assert {} == read_item(item_of(stored, 0).payload).health
 
 
 def test_buckets_never_change():
-    """Both functions, of every release, look for an instance in the same bucket."""
+    """The bucket of an instance is the same in each function and each release."""
     ids = ["i-0aaaaaaaaaaaaaaa1", "i-0123456789abcdef0", "host-1"]
     assert [6, 15, 3] == [bucket_of(instance_id) for instance_id in ids]
 
 
 @pytest.mark.parametrize("cores", [32, 64, 128])
 def test_owners_are_never_trimmed(cores):
-    """They may cost a write unit; holders still fit into the units that all the rest takes."""
-    made = full_record(cores, seed=5)
+    """
+    Owners are never trimmed, even if they cost a write unit; holders fit into the units of the
+    rest.
+    """
+    stored = full_record(cores, seed=5)
     share = cores // 16
     owners = tuple(
-        Owner(core_ranges(range(share * one, share * (one + 1))), f"{one:x}{'name' * 9}", "team")
-        for one in range(16)
+        Owner(
+            core_ranges(range(share * number, share * (number + 1))),
+            f"{number:x}{'name' * 9}",
+            "team",
+        )
+        for number in range(16)
     )
-    owned = replace(made, owners=owners, owners_more=str(cores - 1))
+    owned = replace(stored, owners=owners, owners_more=str(cores - 1))
     units = math.ceil(stored_bytes(item_of(owned, 0)) / 1024)
     item = item_of(replace(owned, holders=some_holders(cores, seed=5)), 0)
     kept = read_item(item.payload)
@@ -115,25 +126,27 @@ def test_owners_are_never_trimmed(cores):
     assert MAX_HOLDERS == len(kept.holders) + kept.holders_more
 
 
-PACKED_ITEM_BYTES = 400_000  # DynamoDB's 400 KB, less than it at most
+PACKED_ITEM_BYTES = 400_000  # DynamoDB's limit is 400 KB, which is at least this
 
-"""Whose identity says which minute they belong to, as an emitter's does."""
+"""Records whose identity has their minute, like an emitter's."""
 
 
 def read_records(items):
-    """Every record of *items*, repeated where it is repeated."""
-    found = []
+    """Return every record of *items*, with duplicates."""
+    all_records = []
     for item in items:
         records, unreadable = records_of(item.payload, item.minute)
         assert 0 == unreadable
         assert all(item.bucket == bucket_of(record.instance_id) for record in records)
-        found += records
-    return found
+        all_records += records
+    return all_records
 
 
 @pytest.mark.parametrize(("cores", "count"), [(MAX_CORES, 120), (32, 1500)])
 def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
-    """All records of one minute from one bucket, with every number random."""
+    """
+    All records of a minute and bucket with random numbers are split long before an item is full.
+    """
     instance_id = "i-0123456789abcdef0"
     records = [replace(full_record(cores, seed), instance_id=instance_id) for seed in range(count)]
     items = packs_of(records, 120)
@@ -144,7 +157,7 @@ def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
 
 @pytest.mark.parametrize(("less", "sizes"), [(0, [2, 2]), (1, [1, 1, 1, 1])])
 def test_a_pack_at_exactly_the_limit_is_one_item(monkeypatch, less, sizes):
-    """The limit is that of the whole text, the ends of its lines included, and is inclusive."""
+    """The limit of a pack counts its whole text with line ends, and is inclusive."""
     records = [record(seq=seq) for seq in (1, 2, 3, 4)]
     (of_two,) = packs_of(records[:2], 120)
     monkeypatch.setattr(storage_records, "MAX_PACK_BYTES", len(unpacked(of_two.payload)) - less)
@@ -158,7 +171,7 @@ def test_a_pack_at_exactly_the_limit_is_one_item(monkeypatch, less, sizes):
     "payload", [b"", b"junk", packed(b"{}")[:-1], packed(b"{}")[:-5] + b"12345"]
 )
 def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
-    """Whatever the damage: none of ours, cut short, or another text than was packed."""
+    """A damaged item, of another format, cut short or with other text, counts as one loss."""
     assert ([], 1) == records_of(payload, MINUTE)
     with pytest.raises(WireFormatError):
         unpacked(payload)
@@ -179,9 +192,9 @@ def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
 )
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_an_unreadable_record_costs_itself_only(line, place):
-    """Whatever is wrong with it and wherever it stands."""
-    made = [record(boot=f"{number:020}") for number in range(3)]
-    (item,) = packs_of(made, 120)
+    """An unreadable record at any place of a pack costs no other record."""
+    records = [record(boot=f"{number:020}") for number in range(3)]
+    (item,) = packs_of(records, 120)
     lines = unpacked(item.payload).split(b"\n")
     lines.insert(place, line)
-    assert (made, 1) == records_of(packed(b"\n".join(lines)), MINUTE)
+    assert (records, 1) == records_of(packed(b"\n".join(lines)), MINUTE)

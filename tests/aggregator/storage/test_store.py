@@ -1,4 +1,4 @@
-"""The table in DynamoDB, and that the table in memory keeps the same promises."""
+"""The table in DynamoDB, and the table in memory with the same contract."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIFE_S = MINUTE * 60 + 86_400
 
 @pytest.fixture(params=["memory", "dynamodb"])
 def table(request):
-    """Each of the two tables in turn."""
+    """Return each of the two tables in turn."""
     if request.param == "memory":
         return MemoryTable()
     request.getfixturevalue("dynamodb")
@@ -33,15 +33,17 @@ def table(request):
 
 
 def item(key, payload=b"payload", minute=MINUTE, bucket=0):
-    """A record's item; the payload is opaque to the table."""
+    """Return a record's item; the payload is opaque to the table."""
     return RecordItem(minute, bucket, key, payload, LIFE_S)
 
 
-# --- the contract, of both ---
+# --- the contract of both tables ---
 
 
 def test_a_bucket_gives_its_own_records_in_key_order(table):
-    """Whatever the order and the number of the puts; more than one batch."""
+    """
+    A bucket returns its own records in key order, whatever the order and number of the writes.
+    """
     keys = [f"{number:03}" for number in range(60)]
     table.put_records([item(key, key.encode()) for key in reversed(keys)])
     table.put_records([item("999", bucket=1), item("999", minute=MINUTE + 1)])
@@ -50,14 +52,14 @@ def test_a_bucket_gives_its_own_records_in_key_order(table):
 
 
 def test_more_than_a_page_is_read(table):
-    """A query answers at most one megabyte at a time."""
+    """A bucket of more than one page, at most 1 MB, is read in full."""
     payload = bytes(100_000)
     table.put_records([item(f"{number:02}", payload) for number in range(25)])
     assert [payload] * 25 == list(table.read_bucket(MINUTE, 0))
 
 
 def test_a_marker_is_cleared_only_with_its_token(table):
-    """One that was set again since stays."""
+    """A marker that was set again is not cleared with its old token."""
     table.put_markers([MINUTE, MINUTE + 1], "one", LIFE_S)
     table.put_markers([MINUTE + 1], "two", LIFE_S)
     table.clear_marker(MINUTE, "one")
@@ -67,7 +69,7 @@ def test_a_marker_is_cleared_only_with_its_token(table):
 
 
 def test_only_the_markers_asked_for_are_read(table):
-    """More than DynamoDB takes in one request, and none at all."""
+    """Requested markers are read, none or more than fit one request of DynamoDB, and no others."""
     minutes = range(MINUTE, MINUTE + 150)
     table.put_markers(minutes, "one", LIFE_S)
     assert dict.fromkeys(minutes[10:], "one") == table.read_markers(minutes[10:])
@@ -75,7 +77,7 @@ def test_only_the_markers_asked_for_are_read(table):
 
 
 def test_what_is_open_is_written_over_what_was_read_alone(table):
-    """A second writer of one version is refused, and what the first wrote stays."""
+    """A second writer of a version of open findings is refused, and the first write stays."""
     first = FindingsItem(1, 0, b"first")
     second = FindingsItem(2, 3, b"second")
     assert [True, False] == [table.write_findings("cluster#a", first, LIFE_S) for _ in range(2)]
@@ -85,14 +87,17 @@ def test_what_is_open_is_written_over_what_was_read_alone(table):
 
 
 def test_the_lease_has_one_owner_until_it_expires(table):
-    """Also not the same owner twice: a redelivered tick may overlap the first."""
+    """
+    A lease has one owner until it expires; the owner cannot take it twice, because a redelivered
+    tick may overlap.
+    """
     assert table.take_lease("one", 100.0, 150.0)
     assert [False, False] == [table.take_lease(owner, 150.0, 190.0) for owner in ("two", "one")]
     assert table.take_lease("two", 150.001, 190.0)
 
 
 def test_a_publication_is_remembered_once(table):
-    """Of two runs with the same number one hears that it was too late."""
+    """A publication number is stored once, and the second of two runs learns that it was late."""
     tallies = {"Executions": 5, "IdleCost": 0.125}
     first = Publication(1, tallies, "digest", 3)
     second = Publication(2, {}, "other", 3)
@@ -106,7 +111,7 @@ def test_a_publication_is_remembered_once(table):
 
 
 def test_the_last_rollup_is_that_of_the_latest_minute(table):
-    """The same minute again replaces it, an earlier one does not."""
+    """The last rollup is replaced by a rollup of its minute or a later one."""
     assert table.read_last_rollup("minute", "training") is None
     for minute, line in ((MINUTE, "a"), (MINUTE + 1, "b"), (MINUTE + 1, "c"), (MINUTE, "d")):
         table.write_last_rollup("minute", "training", minute, line)
@@ -116,7 +121,9 @@ def test_the_last_rollup_is_that_of_the_latest_minute(table):
 
 
 def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
-    """More than one request may ask for; minutes and clusters beside them are left out."""
+    """
+    Publications of one cluster are read for more minutes than fit one request, without others.
+    """
     published = {}
     for minute in range(MINUTE, MINUTE + 130):
         published[minute] = Publication(1, {"IdleCost": minute - MINUTE}, "digest", 3)
@@ -130,7 +137,7 @@ def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
 
 @given(st.lists(st.integers(0, 400), max_size=8), st.integers(0, 400), st.integers(0, 400))
 def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
-    """Whatever hours they lie in."""
+    """All departures of the requested minutes are read, whatever hours they are in."""
     items = []
 
     class Client:
@@ -154,12 +161,12 @@ def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
 
 
 def test_a_transition_is_remembered_as_sent(table):
-    """Its name may be longer than any key."""
-    one = "alarm#" + "n" * 5000 + "#1"
+    """A sent transition is remembered, even if its name is longer than a key can be."""
+    first = "alarm#" + "n" * 5000 + "#1"
     other = "alarm#" + "n" * 5000 + "#2"
-    table.put_notified(one, LIFE_S)
-    table.put_notified(one, LIFE_S)
-    assert [True, False] == [table.was_notified(one), table.was_notified(other)]
+    table.put_notified(first, LIFE_S)
+    table.put_notified(first, LIFE_S)
+    assert [True, False] == [table.was_notified(first), table.was_notified(other)]
 
 
 @pytest.mark.parametrize(
@@ -180,11 +187,14 @@ def test_what_dynamodb_rejects_is_an_error(table, use):
         use(table)
 
 
-# --- DynamoDB alone ---
+# --- the table in DynamoDB ---
 
 
 def test_items_expire(dynamodb):
-    """Whatever belongs to a moment has a ttl in seconds, a last rollup 30 days; state has none."""
+    """
+    Items about a moment expire in seconds or, for a last rollup, after 30 days; state never
+    expires.
+    """
     table = Table.connect("records")
     table.put_records([item("a")])
     table.put_markers([MINUTE], "one", LIFE_S)
@@ -194,7 +204,7 @@ def test_items_expire(dynamodb):
     table.write_last_rollup("minute", "training", MINUTE, "line")
     table.write_registry(0, b"")
     table.write_progress(CloseProgress(1, (), 1))
-    found = dynamodb.scan(TableName="records")["Items"]
+    items = dynamodb.scan(TableName="records")["Items"]
 
     def kind(pk):
         return "notified" if pk.startswith("notified#") else pk
@@ -208,11 +218,14 @@ def test_items_expire(dynamodb):
         "cluster#minute": str((MINUTE + 1) * 60 + 30 * 24 * 3600),
         "registry": None,
         "close": None,
-    } == {kind(one["pk"]["S"]): one.get("ttl", {}).get("N") for one in found}
+    } == {kind(stored["pk"]["S"]): stored.get("ttl", {}).get("N") for stored in items}
 
 
 def test_what_closing_relies_on_is_read_consistently():
-    """A put that has returned is seen; only markers may be seen a run later."""
+    """
+    Reads of close are consistent, so that it sees each completed write; only markers may be late by
+    a run.
+    """
     client = Mock()
     client.query.return_value = {"Items": []}
     client.get_item.return_value = {}
