@@ -85,6 +85,8 @@ class LinkedPage:
         return fault and f"{link}: {fault}"
 
     def _fault_of_anchor(self, target, anchor):
-        page = self if target == self.path else LinkedPage.read(target) if anchor else None
-        found = page.anchors.count(anchor) if anchor else 1
-        return None if found == 1 else f"{found} headings have that anchor"
+        if not anchor:
+            return None
+        page = self if target == self.path else LinkedPage.read(target)
+        headings = page.anchors.count(anchor)
+        return None if headings == 1 else f"{headings} headings have that anchor"

@@ -1,6 +1,4 @@
-"""
-The state of an alarm is the evaluator's, and unjudged is not OK.
-"""
+"""Alarm states on the board are the evaluator's, and an alarm that was not evaluated is not OK."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ ALARMS_NOW_S = 1_800_000_030.0
 
 
 class AlarmWorld:
-    """The template's alarms, nothing recorded."""
+    """The template's alarms without recorded metrics."""
 
     def __init__(self, repository, now_s=ALARMS_NOW_S):
         self.now_s = now_s
@@ -27,18 +25,18 @@ class AlarmWorld:
         self.board = AlarmBoard(template, self.history, lambda: self.now_s)
 
     def alarms(self):
-        """Every alarm, by its title."""
+        """Return every alarm by its title."""
         return {alarm["title"]: alarm for alarm in self.board.read_alarms()}
 
 
 @pytest.fixture
 def world(repository):
-    """The repository's own alarms, nothing recorded."""
+    """Return the repository's own alarms without recorded metrics."""
     return AlarmWorld(repository)
 
 
 def test_every_alarm_is_judged_or_says_why_not(world):
-    """Those on our own metrics are judged."""
+    """Alarms on the project's metrics are evaluated; all other alarms have a reason."""
     alarms = world.board.read_alarms()
     judged = {alarm["name"] for alarm in alarms if alarm["state"] != NOT_EVALUATED}
     assert "rehearsal-NoMinuteClosedAlarm" in judged
@@ -48,7 +46,9 @@ def test_every_alarm_is_judged_or_says_why_not(world):
 
 
 def test_an_alarm_that_warms_up_does_not_fire_yet(world):
-    """Missing minutes count as breaching for it, and just after the deployment all are missing."""
+    """
+    An alarm in warm-up does not fire, although missing minutes breach and all minutes are missing.
+    """
 
     def found():
         return world.alarms()["No minute closed"]
@@ -62,7 +62,9 @@ def test_an_alarm_that_warms_up_does_not_fire_yet(world):
 
 
 def test_the_page_of_the_hour_shows_what_the_rehearsal_fires(repository, hour):
-    """The README's sample, its pictures and `make demo` are one world: fleet, prices and alarms."""
+    """
+    The README's sample, its pictures and `make demo` show one world: fleet, prices and alarms.
+    """
     world = AlarmWorld(repository, HOUR_READ_S)
     for line in hour.rollups:
         for datum in extract(line, round(1000 * HOUR_READ_S)).data:

@@ -1,5 +1,5 @@
 """
-The template's alarms with its parameters, and when one fires, above all when it does not.
+The template's alarms with its parameters: when an alarm fires and, above all, when it does not.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from tests.recorded_history import RecordedHistory
     ],
 )
 def test_another_query_is_refused(text):
-    """Never half understood."""
+    """An unsupported query is refused, never evaluated in part."""
     with pytest.raises(AlarmDefinitionError, match="does not know the query"):
         parse_query(text)
 
 
-ALARMS_NOW_S = 1_800_000_030.0  # half a minute into a minute
-NEWEST_S = 1_799_999_940  # the newest minute that is over
+ALARMS_NOW_S = 1_800_000_030.0  # 30 seconds into a minute
+NEWEST_S = 1_799_999_940  # the newest whole minute
 
 THREE = Alarm(
     logical_id="Test",
@@ -81,7 +81,7 @@ TABLE_ROWS = [(3, row) for row in THREE_OF_THREE] + [(2, row) for row in TWO_OF_
 
 
 def newest_first(drawn: str) -> list[float | None]:
-    """A row of the documentation's tables, drawn oldest first."""
+    """Return a row of the documentation's tables, newest first; the row is drawn oldest first."""
     return [POINT_VALUES[mark] for mark in reversed(drawn.split())]
 
 
@@ -89,7 +89,7 @@ def newest_first(drawn: str) -> list[float | None]:
 @pytest.mark.parametrize("column", [1, 2, 3, 4])
 @pytest.mark.parametrize("previous", list(State))
 def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
-    """Every cell of both tables, from every state that the alarm may have been in."""
+    """Every cell of both tables holds, from every previous state of the alarm."""
     treatment = ("missing", "ignore", "breaching", "notBreaching")[column - 1]
     alarm = replace(THREE, datapoints_to_alarm=needed, missing=treatment)
     expected = previous if row[column] == KEEPS else State(row[column])
@@ -99,7 +99,7 @@ def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
 
 
 def recorded(clusters: dict[str, dict[int, float]], **more_dimensions: str) -> RecordedHistory:
-    """IdleCorePercent by cluster and age in minutes; 0 is the newest whole minute."""
+    """Return IdleCorePercent by cluster and age in minutes; 0 is the newest whole minute."""
     history = RecordedHistory()
     for cluster, by_age in clusters.items():
         for age, percent in by_age.items():
@@ -110,20 +110,20 @@ def recorded(clusters: dict[str, dict[int, float]], **more_dimensions: str) -> R
 
 
 def minutes(first: int, last: int, percent: float) -> dict[int, float]:
-    """The same percentage at each age from *first* to *last*."""
+    """Return the same percentage at each age from *first* to *last*."""
     return dict.fromkeys(range(first, last + 1), percent)
 
 
 def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
-    """States by cluster."""
+    """Return states by cluster."""
     return {
-        dict(found.contributor).get("ClusterName", ""): found.state
-        for found in evaluate(alarm, history, ALARMS_NOW_S)
+        dict(contributor.contributor).get("ClusterName", ""): contributor.state
+        for contributor in evaluate(alarm, history, ALARMS_NOW_S)
     }
 
 
 def test_a_metric_of_other_dimensions_is_another_metric():
-    """Idle cores of one instance type are not those of the cluster, nor those of another one."""
+    """A metric with other dimensions differs: idle cores of a type are not those of a cluster."""
     assert {"a": State.OK} == state_of(IDLE_ALARM, recorded({"b": minutes(0, 20, 90.0)}))
     history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
     assert {"": State.OK} == state_of(EVERY_CLUSTER, history)
@@ -134,15 +134,20 @@ def test_a_metric_of_other_dimensions_is_another_metric():
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
 def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
-    """Whatever else a metric's dimensions are, its values count once, and no other's do."""
+    """
+    A query without groups is one series: each value of the metric counts once, whatever its other
+    dimensions.
+    """
     query = MetricsInsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
     history = RecordedHistory()
-    for cluster, kind, value in points:
-        history.put("N", "M", {"Filter": cluster, "Type": kind}, NEWEST_S, [value])
+    for cluster, dimension, value in points:
+        history.put("N", "M", {"Filter": cluster, "Type": dimension}, NEWEST_S, [value])
         history.put("N", "M", {"Filter": cluster}, NEWEST_S, [1000])
     values = [value for cluster, _, value in points if cluster == "a"]
     alarm = replace(IDLE_ALARM, source=query, evaluation_periods=1, datapoints_to_alarm=1)
     for above, fires in ((0, bool(values)), (1, False)):
-        (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, ALARMS_NOW_S)
-        assert fires == (found.state is State.ALARM)
-        assert () == found.contributor
+        (contributor,) = evaluate(
+            replace(alarm, threshold=sum(values) + above), history, ALARMS_NOW_S
+        )
+        assert fires == (contributor.state is State.ALARM)
+        assert () == contributor.contributor

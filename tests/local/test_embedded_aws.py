@@ -1,6 +1,4 @@
-"""
-The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves no process behind.
-"""
+"""The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Li
 
 
 def until(condition):
-    """Wait for *condition*, which the kernel or a child makes true."""
+    """Wait until *condition* is true, by the kernel or a child process."""
     deadline = time.monotonic() + HUNG_AFTER_S
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
@@ -39,7 +37,7 @@ def until(condition):
 
 
 def alive(pid):
-    """Whether a process runs; an ended one that nobody reaped does not."""
+    """Return True if a process runs; a zombie does not run."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:
@@ -49,7 +47,7 @@ def alive(pid):
 
 @pytest.fixture
 def start(tmp_path):
-    """Start Python code as a child; whatever the test leaves is stopped."""
+    """Yield a function that starts Python code as a child, which is stopped after the test."""
     children = []
 
     def starter(code):
@@ -71,7 +69,7 @@ def start(tmp_path):
 @pytest.mark.proof
 @LINUX
 def test_stopping_takes_the_grandchildren_along(start):
-    """Also those of a child that listens to no signal."""
+    """Stop ends grandchildren too, even those of a child that ignores signals."""
     child = start(
         "import signal, subprocess, sys, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -101,7 +99,7 @@ time.sleep(60)
 @pytest.mark.proof
 @LINUX
 def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
-    """A kill -9 gives us no chance to stop anything: the kernel does it."""
+    """After kill -9 of a parent, the kernel ends its child."""
     command = [sys.executable, "-c", KILLED_PARENT, str(tmp_path / "log")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as parent:
         child = int(parent.stdout.readline())
@@ -111,7 +109,7 @@ def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
 
 
 def test_an_address_that_others_can_reach_is_not_loopback():
-    """Every interface at once is not loopback, in either family."""
+    """The address of all interfaces is not loopback, in IPv4 and IPv6."""
     assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "::ffff:10.0.0.1", "10.0.0.1")))
 
@@ -119,13 +117,13 @@ def test_an_address_that_others_can_reach_is_not_loopback():
 @pytest.mark.embedded
 @LINUX
 def test_nobody_else_can_reach_it(aws):
-    """Every socket that it or its workers listen on is on 127.0.0.1."""
-    found = listening(group_members(aws.pid))
-    assert {"127.0.0.1"} == {address for address, _ in found}
+    """Every socket of the embedded AWS and its workers listens on 127.0.0.1."""
+    addresses = listening(group_members(aws.pid))
+    assert {"127.0.0.1"} == {address for address, _ in addresses}
 
 
 def script(path, code):
-    """A command of ours in place of a real one."""
+    """Write a command that replaces a real one."""
     path.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
     path.chmod(0o755)
     return path
@@ -135,7 +133,7 @@ def script(path, code):
 @LINUX
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
 def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, address):
-    """Its own setting may be forgotten or renamed: what counts is where it listens."""
+    """An emulator that listens on another address is stopped, whatever its settings say."""
     family = "AF_INET6" if ":" in address else "AF_INET"
     code = (
         "import socket, time\n"
@@ -156,20 +154,20 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
 
 def test_children_see_no_account(monkeypatch):
     """
-    The user's credentials, profile, region and endpoint stay with the user; a package index of the
-    user's goes on to pip.
+    A child gets neither the user's credentials nor profile, region and endpoint. It gets the user's
+    package index for pip.
     """
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_LOGS", "SAM_CLI_X"):
         monkeypatch.setenv(name, "mine")
     monkeypatch.setenv("NO_PROXY", "example.com")
-    found = environment("http://127.0.0.1:4566")
-    assert "mine" not in found.values()
-    assert "http://127.0.0.1:4566" == found["AWS_ENDPOINT_URL"]
-    assert "example.com,127.0.0.1,localhost" == found["NO_PROXY"]
-    assert os.devnull == found["AWS_SHARED_CREDENTIALS_FILE"]
+    variables = environment("http://127.0.0.1:4566")
+    assert "mine" not in variables.values()
+    assert "http://127.0.0.1:4566" == variables["AWS_ENDPOINT_URL"]
+    assert "example.com,127.0.0.1,localhost" == variables["NO_PROXY"]
+    assert os.devnull == variables["AWS_SHARED_CREDENTIALS_FILE"]
     assert "AWS_ENDPOINT_URL" not in environment()
-    assert "http://127.0.0.1:1/simple" == found["PIP_INDEX_URL"]
+    assert "http://127.0.0.1:1/simple" == variables["PIP_INDEX_URL"]
 
 
 def refusal(call, **parameters):
@@ -194,7 +192,10 @@ Resources:
 @pytest.mark.embedded
 @LINUX
 def test_a_bucket_of_a_stack_keeps_its_system_tags_and_its_objects(aws):
-    """S3 refuses tags without those of CloudFormation, which deletes no bucket with objects."""
+    """
+    S3 refuses tags without CloudFormation's system tags, and CloudFormation keeps a bucket that has
+    objects.
+    """
     cloudformation = aws.client("cloudformation")
     cloudformation.create_stack(StackName="strict", TemplateBody=BUCKET_STACK)
     row = cloudformation.describe_stack_resource(StackName="strict", LogicalResourceId="Bucket")
@@ -214,7 +215,9 @@ def test_a_bucket_of_a_stack_keeps_its_system_tags_and_its_objects(aws):
 @pytest.mark.embedded
 @LINUX
 def test_an_alarm_sends_an_event_when_it_is_created_and_when_its_state_changes(aws):
-    """A rule with the source alone receives both."""
+    """
+    A rule on the source alone gets an event when an alarm is created and when its state changes.
+    """
     aws.client("cloudformation").create_stack(StackName="alarms", TemplateBody=BUCKET_STACK)
     cloudwatch = aws.client("cloudwatch")
     cloudwatch.put_metric_alarm(
@@ -238,12 +241,12 @@ def test_an_alarm_sends_an_event_when_it_is_created_and_when_its_state_changes(a
 @pytest.mark.embedded
 @LINUX
 def test_a_log_group_takes_two_subscription_filters(aws):
-    """CloudWatch Logs refuses the third; a filter that is there can be replaced."""
+    """CloudWatch Logs refuses a third subscription filter, and replaces an existing one."""
     logs = aws.client("logs")
     logs.create_log_group(logGroupName="/two")
     arn = "arn:aws:lambda:us-east-1:000000000000:function:f"
     filters = {"logGroupName": "/two", "filterPattern": "", "destinationArn": arn}
     for name in ("one", "two", "one"):
         logs.put_subscription_filter(filterName=name, **filters)
-    found = refusal(logs.put_subscription_filter, filterName="three", **filters)
-    assert "LimitExceededException" == found
+    code = refusal(logs.put_subscription_filter, filterName="three", **filters)
+    assert "LimitExceededException" == code

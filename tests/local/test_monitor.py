@@ -1,6 +1,4 @@
-"""
-The simulated neuron-monitor: its moments, its command line, its processes, its reports.
-"""
+"""The simulated neuron-monitor: its report times, command line, processes and reports."""
 
 from __future__ import annotations
 
@@ -28,14 +26,19 @@ from neuron_wire.names import MINUTE_MS
 
 @given(st.integers(1, 60), st.integers(0, 10**12), st.floats(0, 1))
 def test_no_report_is_written_near_a_full_minute(period_s, now_ms, chance):
-    """0.8 s away, or half the step: periods that do not divide the minute walk over it in steps."""
+    """
+    No report is written within 0.8 s of a full minute, or within half a step for periods that do
+    not divide it.
+    """
     moments = [*islice(live_moments(1000 * period_s, lambda: now_ms, chance=chance), 200)]
     clear_ms = min(800, math.gcd(MINUTE_MS, 1000 * period_s) // 2)
     assert clear_ms <= min(min(at_ms % MINUTE_MS, -at_ms % MINUTE_MS) for at_ms in moments)
 
 
 def test_missed_moments_are_left_out_and_the_phase_stays():
-    """A reader that slept beyond one report gets the next report 10 s after the one before."""
+    """
+    After a slow reader, missed reports are omitted, and the next report keeps the phase of 10 s.
+    """
     times = iter([1000, 1000, 13_000, 18_000])
     moments = live_moments(5000, lambda: next(times), chance=0.5)
     first, second, late, after = islice(moments, 4)
@@ -46,7 +49,9 @@ def test_missed_moments_are_left_out_and_the_phase_stays():
 
 @contextmanager
 def started(repository, folder, *arguments, **variables):
-    """The simulator, started in *folder* instead of the repository, and killed at the end."""
+    """
+    Yield a function that starts the simulator in *folder*; the simulator is killed after the test.
+    """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with subprocess.Popen(
         [str(repository / "local" / "monitor" / "neuron-monitor"), *arguments],
@@ -61,7 +66,7 @@ def started(repository, folder, *arguments, **variables):
 
 
 def test_the_emitters_command_line_is_enough(repository, tmp_path):
-    """-c FILE, of which the period counts; what to play comes from a variable."""
+    """The simulator takes the period from -c FILE and the scenario from a variable."""
     config = tmp_path / "monitor.json"
     config.write_text('{"period": "7s"}')
     play = {"instance_type": "trn2.3xlarge", "scenario": "half-idle", "instance_id": "i-0cafe"}
@@ -88,7 +93,7 @@ OWNER_FORMS = (
 
 
 def named(root, instance):
-    """What the emitter calls the owners of the runtimes, in their order."""
+    """Return the emitter's names of the runtimes' owners, in order."""
     lookup = saved_owners(root / "proc", lambda: 1000.0)
     owners = [lookup.owner_of(runtime.pid) for runtime in instance.runtimes]
     return tuple(owner and owner.name for owner in owners)
@@ -98,23 +103,25 @@ def named(root, instance):
     "names", [OWNER_FORMS, ("process:python3 grace", "process:uvicorn ada") * 2]
 )
 def test_every_form_is_read_as_it_was_given(tmp_path, names):
-    """By files alone, which are all that there is."""
+    """The emitter reads owners of every form from files alone."""
     write_processes(tmp_path, FOUR_RUNTIMES, names)
     assert names == named(tmp_path, FOUR_RUNTIMES)
 
 
 def test_assignments_of_pods_are_read_as_written(tmp_path):
-    """By the checkpoint alone; each has a process, so that none of them has ended."""
+    """
+    Pods are read from the checkpoint alone; each pod has a process, so none of them has ended.
+    """
     pods = {"search/ranker-1/server": {18, 19}, "ml/trainer-0/main": {0}}
     given = [f"{pod}={','.join(map(str, cores))}" for pod, cores in pods.items()]
     write_processes(tmp_path, FOUR_RUNTIMES, ("chat/llama-0/server",) * 4, given)
-    found = saved_reservations(tmp_path / "proc").current_assignments()
-    assert pods == {pod.name: set(pod.cores) for pod in found.allocations}
-    assert all(pod.is_verified for pod in found.allocations)
+    assignments = saved_reservations(tmp_path / "proc").current_assignments()
+    assert pods == {pod.name: set(pod.cores) for pod in assignments.allocations}
+    assert all(pod.is_verified for pod in assignments.allocations)
 
 
 def shape_of(value):
-    """The members of a report and their types: one element of each list, digits as `#`."""
+    """Return the members of a report and their types: one element per list, digits as `#`."""
     if isinstance(value, dict):
         names = {name: re.sub(r"^(sg_|nc_v3\.)?[0-9]+$", r"\1#", name) for name in sorted(value)}
         return {shown: shape_of(value[name]) for name, shown in names.items()}
@@ -128,7 +135,10 @@ SHAPED_TYPES = ("inf1.xlarge", "inf2.xlarge", "trn1.32xlarge", "trn2.48xlarge", 
 
 
 def test_a_report_has_the_members_of_a_captured_one(golden, repository):
-    """Of reports captured on inf1, inf2 and trn1, and of the user guide's trn2 example."""
+    """
+    A simulated report has the members of reports captured on inf1, inf2 and trn1, and of the user
+    guide's trn2 example.
+    """
     shapes = {}
     for instance_type in SHAPED_TYPES:
         writer = ReportWriter(SimulatedInstance(instance_type, "busy", 1), 5)

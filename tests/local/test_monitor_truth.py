@@ -1,4 +1,4 @@
-"""The simulator's truth beside the emitter's lines: two programs that share no rule."""
+"""The simulator's truth, compared with the emitter's lines: two programs without a common rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ ROUNDING = 0.01  # a minute line has two decimals per core
 
 
 def minutes_of(folder, instance_type, scenario):
-    """The minutes as expected, and as the emitter's replay has them, by instance and start."""
+    """
+    Return the expected minutes and the minutes of the emitter's replay, by instance and start.
+    """
     history = folder / "reports"
     truth = folder / "truth"
     play = Play(
@@ -32,12 +34,12 @@ def minutes_of(folder, instance_type, scenario):
         cluster="c", interval=5.0, start="2026-01-09T23:06:55Z", metrics="none"
     )
     records = map(parse, replay([history], settings))
-    found = {
+    replayed = {
         (record.instance_id, record.minute_ms): record
         for record in records
         if hasattr(record, "core_state")
     }
-    return expected_minutes(read_truth([truth])), found
+    return expected_minutes(read_truth([truth])), replayed
 
 
 @pytest.mark.parametrize(
@@ -48,12 +50,12 @@ def minutes_of(folder, instance_type, scenario):
     ],
 )
 def test_replayed_minutes_are_what_the_truth_says(tmp_path, instance_type, scenario):
-    """Every core's state, utilization and executions, in every scenario and family."""
-    expected, found = minutes_of(tmp_path, instance_type, scenario)
-    assert set(expected) == set(found)
-    assert 6 == len(found)
+    """State, utilization and executions of every core agree, in every scenario and family."""
+    expected, replayed = minutes_of(tmp_path, instance_type, scenario)
+    assert set(expected) == set(replayed)
+    assert 6 == len(replayed)
     for key, minute in expected.items():
-        record = found[key]
+        record = replayed[key]
         known = [value for value in record.utilization_percent if value is not None]
         values = {
             "Instances": 1,

@@ -1,6 +1,4 @@
-"""
-The pump: what CloudWatch would extract, sent to a loopback address only, each event once.
-"""
+"""The pump sends what CloudWatch would extract, once per event, to a loopback address only."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ PUMP_NOW_MS = 1_800_000_000_000
 
 
 def line(metrics, *, sets=(("ClusterName",),), **properties):
-    """One EMF document with *metrics* as (definition, value) by name."""
+    """Return an EMF document with *metrics*, which are (definition, value) by name."""
     directive = {
         "Namespace": "Neuron/Cluster",
         "Dimensions": [list(names) for names in sets],
@@ -33,7 +31,7 @@ def line(metrics, *, sets=(("ClusterName",),), **properties):
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 99.25, 100.0]), min_size=1, max_size=100))
 def test_an_array_keeps_every_value(values):
-    """As values with their counts: nothing is averaged, so percentiles stay true."""
+    """An array becomes values with counts, without an average, so that percentiles stay true."""
     (datum,) = extract(line({"NeuronCoreUtilization": ({}, values)}), PUMP_NOW_MS).data
     again = [value for value, count in datum.counts.items() for _ in range(count)]
     assert sorted(values) == sorted(again)
@@ -49,26 +47,29 @@ def test_an_array_keeps_every_value(values):
     ids=["no set", "no member", "a blank value"],
 )
 def test_without_a_dimension_it_is_a_metric_without_dimensions(text):
-    """As others saw it: OpenTelemetry's exporters leave them out, a blank value strays."""
+    """
+    A metric whose dimension is missing or blank has no dimensions, as lines of other exporters
+    show.
+    """
     (datum,) = extract(text, PUMP_NOW_MS).data
     assert () == datum.dimensions
     assert {1.0: 1} == datum.counts
 
 
 class CloudWatch:
-    """Remembers what it was given."""
+    """A CloudWatch that keeps its calls."""
 
     def __init__(self, endpoint_url="http://127.0.0.1:4566"):
         self.meta = SimpleNamespace(endpoint_url=endpoint_url)
         self.calls = []
 
     def put_metric_data(self, **request):
-        """As boto3 spells it."""
+        """Keep a call; the name is boto3's."""
         self.calls.append(request)
 
 
 def datum(number=0, namespace="Neuron/Cluster"):
-    """32 cores, one of them at work."""
+    """Return a data point of 32 cores, one of which works."""
     dimensions = (("ClusterName", "a"),)
     counts = {0.0: 31, 7.5: 1}
     return Datum(namespace, f"M{number}", dimensions, 1_800_000_060_000, "Count", counts, 60)
@@ -87,7 +88,7 @@ def datum(number=0, namespace="Neuron/Cluster"):
     ],
 )
 def test_anything_but_a_loopback_address_is_refused(endpoint_url):
-    """An account, a name that may resolve to anything, a neighbour: nothing is sent."""
+    """The pump sends nothing to an account, a name or a neighbor's address."""
     service = CloudWatch(endpoint_url)
     with pytest.raises(EmbeddedAwsError, match="nothing was sent"):
         publish(service, [datum()])
@@ -99,23 +100,23 @@ def test_anything_but_a_loopback_address_is_refused(endpoint_url):
 
 
 class PumpLogs:
-    """The two calls that the tail makes, a long answer cut off without a word."""
+    """The two calls of the tail; a long answer is cut off without an error."""
 
     def __init__(self):
         self.events = []
         self.clock_ms = 0
 
     def put(self, stream, timestamp_ms, message):
-        """Store one event, as of now."""
+        """Store an event with the current time."""
         row = {"logStreamName": stream, "timestamp": timestamp_ms, "message": message}
         self.events.append({**row, "ingestionTime": self.clock_ms})
 
     def get_paginator(self, _name):
-        """Only streams are paged through."""
+        """Return self; only streams are paged."""
         return self
 
     def paginate(self, **_request):
-        """Streams in the order of their names, an empty one among them."""
+        """Yield streams by name, one of them empty."""
         newest = {event["logStreamName"]: event["ingestionTime"] for event in self.events}
         rows = [
             {"logStreamName": name, "lastIngestionTime": newest[name]} for name in sorted(newest)
@@ -124,7 +125,7 @@ class PumpLogs:
         yield {"logStreams": [*rows[2:], {"logStreamName": "empty"}]}
 
     def filter_log_events(self, **request):
-        """Events in time order, at most `limit` of them."""
+        """Return at most `limit` events in time order."""
         chosen = [
             event
             for event in sorted(self.events, key=lambda event: event["timestamp"])
@@ -140,7 +141,10 @@ class PumpLogs:
     first=st.integers(0, 30),
 )
 def test_every_event_is_read_once(times, limit, first):
-    """In two reads, whatever its timestamp; long answers are cut off silently, as embedded."""
+    """
+    Two reads get every event once, whatever its timestamp, although long answers are cut off
+    silently.
+    """
     assume(max(Counter(times).values(), default=0) < limit)
     logs = PumpLogs()
     events = []
@@ -155,8 +159,8 @@ def test_every_event_is_read_once(times, limit, first):
             # Some lines are equal on purpose.
             logs.put(f"fn-{number % 3}", timestamp_ms, f"line {number // 4}")
         events += tail.read_new_events()
-    found = Counter((event.stream, event.timestamp_ms, event.message) for event in events)
+    counts = Counter((event.stream, event.timestamp_ms, event.message) for event in events)
     expected = Counter(
         (row["logStreamName"], row["timestamp"], row["message"]) for row in logs.events
     )
-    assert expected == found
+    assert expected == counts

@@ -1,6 +1,4 @@
-"""
-A rehearsal: what a person gets, its amounts, its page, and that nothing of it stays.
-"""
+"""A rehearsal: its output, amounts and page, and that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -67,7 +65,7 @@ RIGHT_OUTCOME = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
 
 @pytest.fixture
 def play(monkeypatch):
-    """A rehearsal that ends as the test says."""
+    """Return a function that runs a rehearsal with the given end."""
 
     def ending(end, *arguments):
         class Rehearsal:
@@ -112,7 +110,10 @@ def play(monkeypatch):
     ids=["right", "wrong", "not started", "signal"],
 )
 def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
-    """With what was compared, each problem, or the last words of what failed."""
+    """
+    The exit code depends on the end; the output has the comparison, each problem, or the last lines
+    of the failed part.
+    """
     assert code == play(end, "--seconds", "5")
     shown = "".join(capsys.readouterr())
     assert [] == [word for word in words if word not in shown]
@@ -120,22 +121,22 @@ def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
 
 @pytest.fixture
 def workspace():
-    """A workspace whose signals return to pytest."""
+    """Yield a workspace; signals belong to pytest again after it."""
     with Workspace() as opened:
         yield opened
 
 
 def test_the_users_own_settings_do_not_reach_the_emitters():
-    """A cluster name in the user's shell would move every instance into it."""
+    """Settings in the user's shell, such as a cluster name, do not reach the emitters."""
     base = {"NEURON_EMF_CLUSTER": "mine", "NEURON_SIM": "{}", "PATH": "/bin"}
-    found = python_environment(base)
-    assert "NEURON_EMF_CLUSTER" not in found
-    assert "NEURON_SIM" not in found
-    assert "/bin" == found["PATH"]
+    variables = python_environment(base)
+    assert "NEURON_EMF_CLUSTER" not in variables
+    assert "NEURON_SIM" not in variables
+    assert "/bin" == variables["PATH"]
 
 
 def truth_line(instance, at_s):
-    """One line of a truth file: two cores at work, 5 executions."""
+    """Return a line of a truth file: two cores that work, 5 executions."""
     line = {
         "instance": instance,
         "cores": 2,
@@ -152,9 +153,9 @@ def truth_line(instance, at_s):
 
 def test_live_minutes_count_from_when_all_are_there_to_the_stop(workspace):
     """
-    Not the minute in which an instance had not begun, and not the one that was cut off.
+    Compared minutes begin after all instances have started and end before the stop.
 
-    Nor one with a report so near to its end that the next minute may have it.
+    A minute with a report so near to its end that the next minute may have it does not count.
     """
     opened = LiveFleet(workspace, {}, "/g")
     minute_s = 1_799_999_940
@@ -163,13 +164,13 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(workspace):
         moments: list[float] = [minute_s + 60 * minute + 30 for minute in range(number == 3, 6)]
         moments += [minute_s + 239.6] * (number == 4)
         truth.write_text("".join(truth_line(member.instance_id, at_s) for at_s in moments))
-    found = expected_live(opened, minute_s + 300.0)
+    live = expected_live(opened, minute_s + 300.0)
     assert {
         (cluster, minute_s + 60 * minute)
         for cluster in ("research", "serving")
         for minute in (1, 2)
-    } == set(found)
-    assert {(5, 25)} == {(rollup["Instances"], rollup["Executions"]) for rollup in found.values()}
+    } == set(live)
+    assert {(5, 25)} == {(rollup["Instances"], rollup["Executions"]) for rollup in live.values()}
     assert [] == opened.silent_members()
     opened._truths[REHEARSED_FLEET[5]].write_text("", encoding="utf-8")
     assert [REHEARSED_FLEET[5]] == opened.silent_members()
@@ -177,7 +178,7 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(workspace):
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
 
-# A rehearsal in small: a child and a file.
+# A small rehearsal: a child process and a file.
 PLAY = """
 import os, sys
 from local.embedded_aws.child_processes import ChildProcess
@@ -210,7 +211,7 @@ def _ended(pid):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments", [[], ["fail"]])
 def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments):
-    """Also after an error."""
+    """A signal ends all processes and removes the folder, also after an error."""
     command = [sys.executable, "-c", PLAY, *arguments]
     with subprocess.Popen(
         command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -226,17 +227,20 @@ def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments)
 
 @pytest.fixture
 def past(hour):
-    """The rehearsal's hour, settled."""
+    """Return the rehearsal's hour after settle."""
     return settle_lines(hour.lines, HOUR_END_S // 60)
 
 
 def test_it_is_what_settle_puts(past, hour):
-    """The same bytes as settle's own run over its table."""
+    """The rehearsal's ledger has the bytes of settle's own run over its table."""
     assert hour.ledger == past.objects
 
 
 def test_lines_ledger_report_and_digest_say_the_same(past):
-    """To the last digit, and the digest names who costs most."""
+    """
+    Lines, ledger and report have the same numbers to the last digit, and the digest names the most
+    expensive owner.
+    """
     amounts = past.idle_usd()
     assert [] == differences("Idle cores", amounts)
     assert (
@@ -249,7 +253,7 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
 
 
 def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
-    """Another amount, or the same of other hours, is a problem that names all three."""
+    """A problem names the amounts of digest, report and page if they or their hours differ."""
     objects = {**days_before(past, 1), **past.objects}
     week = digest_week(objects, past.hours.stop)
     page = {"hours": 25, "total": {"usd": 955.35}}
@@ -268,7 +272,7 @@ def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
     ],
 )
 def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
-    """With each amount."""
+    """A planted fault is reported with each amount."""
     monkeypatch.setattr(place, name, planted)
     (problem,) = differences("Idle cores", past.idle_usd())
     assert " 0, " in f"{problem}, "
@@ -289,12 +293,12 @@ FIRING_ALARMS: Any = SimpleNamespace(read_alarms=lambda: [FIRING_ALARM])
 
 @pytest.fixture
 def document(repository):
-    """The repository's own template."""
+    """Return the repository's own template."""
     return load_template(repository / "template.yaml")
 
 
 class RehearsedClient(FakeLedgerObjects):
-    """Clients of the embedded AWS whose only stack has a ledger of these objects."""
+    """Clients of the embedded AWS, whose only stack has a ledger of these objects."""
 
     def describe_stacks(self, **_):
         return {"Stacks": [{"Outputs": [{"OutputKey": OUTPUT, "OutputValue": "ledger"}]}]}
@@ -302,7 +306,10 @@ class RehearsedClient(FakeLedgerObjects):
 
 @pytest.fixture
 def split_days(past, monkeypatch):
-    """Split the made-up bill of three days before an hour; gives its rows, answer and ledger."""
+    """
+    Return a function that splits a made-up bill of three days before an hour into rows, answer and
+    ledger.
+    """
 
     def split(stop_hour, fault=lambda charges: charges):
         moved = replace(past, hours=range(stop_hour, stop_hour + 1))
@@ -319,7 +326,8 @@ def split_days(past, monkeypatch):
 @pytest.mark.parametrize(("into_month", "hours"), [(300, 72), (36, 36), (20, 51)])
 def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hours):
     """
-    Its owners pay all of it, also around the edge of a month, of which it has one side.
+    The owners' shares of a bill add up to it exactly, also at the edge of a month. Their time and
+    list price are the report's for the same hours.
 
     Their time and list price are those of the report over the same hours.
     """
@@ -357,7 +365,7 @@ def test_the_page_on_money_shows_the_made_up_bill(split_days, marked, repository
     ],
 )
 def test_a_wrong_split_of_the_made_up_bill_is_said(split_days, fault, words):
-    """A bill without a fee or an instance-hour, and a bill of another amount."""
+    """A bill without a fee or an instance-hour, or of another amount, is reported."""
     charges, split, _ = split_days(month_hours("2026-11").start + 300, fault)
     amounts = billed_usd(charges, split)
     (problem,) = differences("A bill", amounts)
@@ -365,7 +373,7 @@ def test_a_wrong_split_of_the_made_up_bill_is_said(split_days, fault, words):
 
 
 def asked(server, path, token=""):
-    """The document at a path of the page."""
+    """Return the document at a path of the page."""
     address = f"http://{HOST}:{server.port}{path}"
     request = urllib.request.Request(address, headers={TOKEN_HEADER: token})
     with urllib.request.urlopen(request, timeout=300) as answer:
@@ -373,7 +381,7 @@ def asked(server, path, token=""):
 
 
 def test_the_alarms_are_the_evaluators(document):
-    """For the page itself, with its token."""
+    """The page gets the evaluator's alarms with its token."""
     with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as server:
         (alarm,) = asked(server, "/alarms.json", server.token)["alarms"]
     assert "Idle cores" == alarm["title"]
@@ -381,23 +389,27 @@ def test_the_alarms_are_the_evaluators(document):
 
 
 def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
-    """`--rehearsal` reads where it is and, for the page, what its evaluator says; without token."""
+    """
+    `--rehearsal` finds the rehearsal and, for the page, the evaluator's alarms, without a token.
+    """
     with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as server:
         address = f"http://{HOST}:{server.port}/rehearsal.json"
         monkeypatch.setattr(accounts, "REHEARSAL", address)
-        found = accounts.account(AccountSettings(rehearsal=True))
-        assert found.is_rehearsal
+        account = accounts.account(AccountSettings(rehearsal=True))
+        assert account.is_rehearsal
         names = ("log_group", "rollups_log_group", "stack_name")
-        assert all(getattr(REHEARSAL_PLACE, name) == getattr(found, name) for name in names)
-        assert REHEARSAL_PLACE.endpoint_url == found.client("logs").meta.endpoint_url
+        assert all(getattr(REHEARSAL_PLACE, name) == getattr(account, name) for name in names)
+        assert REHEARSAL_PLACE.endpoint_url == account.client("logs").meta.endpoint_url
         assert [FIRING_ALARM] == read_rehearsal_alarms()
 
 
 def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
-    """Two rehearsals can run beside each other."""
+    """
+    If a port is in use, the rehearsal reports it and uses another, so that two rehearsals can run.
+    """
     with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as first:
         capsys.readouterr()
         with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, first.port) as second:
             assert first.port != second.port
-            said = capsys.readouterr().out
-            assert f"Port {first.port} is in use" in said
+            output = capsys.readouterr().out
+            assert f"Port {first.port} is in use" in output

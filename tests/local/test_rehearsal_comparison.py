@@ -1,4 +1,4 @@
-"""A wrong or missing rollup is found, whatever is wrong with it."""
+"""The comparison finds any wrong or missing rollup."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROLLUP_KEY = ("research", ROLLUP_MINUTE_S)
 
 
 def line(publication=1, minute_s=ROLLUP_MINUTE_S, idle=(), **changes):
-    """A rollup line as close prints it; a member changed to None is left out."""
+    """Return a rollup line as close prints it; a member set to None is omitted."""
     members = {
         name: value for name, value in {**RIGHT_ROLLUP, **changes}.items() if value is not None
     }
@@ -50,15 +50,15 @@ def line(publication=1, minute_s=ROLLUP_MINUTE_S, idle=(), **changes):
 
 
 def rollups(*lines):
-    """The figures of some lines among a function's other output."""
-    found = PublishedRollups()
+    """Return the figures of rollup lines in a function's output."""
+    figures = PublishedRollups()
     texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
-    assert len(lines) == found.add_messages(texts)
-    return found.minutes
+    assert len(lines) == figures.add_messages(texts)
+    return figures.minutes
 
 
 def test_a_right_rollup_has_no_problem():
-    """And of a minute without a runtime, a rollup without executions or with 0 of them."""
+    """A right rollup has no problem; without a runtime, 0 executions and none are both right."""
     assert [] == against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line()))
     without = {**RIGHT_ROLLUP, "Executions": None}
     for executions in (None, 0):
@@ -68,14 +68,14 @@ def test_a_right_rollup_has_no_problem():
 @pytest.mark.parametrize("name", RIGHT_ROLLUP)
 @pytest.mark.parametrize("wrong", [-30, 30, None])
 def test_each_wrong_or_missing_number_is_found(name, wrong):
-    """Too low, too high or missing: the comparison can fail for every member."""
+    """The comparison finds each number that is too low, too high or missing."""
     value = None if wrong is None else RIGHT_ROLLUP[name] + wrong
-    found = against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line(**{name: value})))
-    assert [name] == [problem.member for problem in found]
+    problems = against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line(**{name: value})))
+    assert [name] == [problem.member for problem in problems]
 
 
 def extracted(lines):
-    """The metrics that the pump makes of *lines*, in memory."""
+    """Return the metrics that the pump extracts from *lines*, in memory."""
     history = RecordedHistory()
     for text in lines:
         for datum in extract(text, PUMP_NOW_MS).data:
@@ -96,13 +96,13 @@ def extracted(lines):
     ],
 )
 def test_a_metric_that_disagrees_with_its_lines_is_found(lines, made_of, member):
-    """A wrong value, a missing metric, a line that was never extracted."""
+    """A metric with a wrong value, a missing metric and a line without metrics are found."""
     problems = against_metrics(rollups(*lines), extracted(made_of))
     assert member in [problem.member for problem in problems]
 
 
 def idle_instance(*holders):
-    """Three idle cores of an instance, of which two are held."""
+    """Return three idle cores of an instance, two of them held."""
     listed = [
         {"Cores": cores, "Name": name} if name else {"Cores": cores} for cores, name in holders
     ]
@@ -120,18 +120,18 @@ def idle_instance(*holders):
     ],
 )
 def test_an_owner_that_is_not_the_one_played_is_found(holders, expected):
-    """Another name, no name, and a held core that is nobody's."""
+    """A wrong owner, an unnamed owner and a held core without an owner are found."""
     minutes = rollups(line(idle=[idle_instance(*holders)]))
-    found = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
-    assert [f"research, 07:59 UTC, {problem}" for problem in expected] == list(map(str, found))
+    problems = against_owners({"i-1": {0: "unit:a", 1: "unit:a"}}, minutes)
+    assert [f"research, 07:59 UTC, {problem}" for problem in expected] == list(map(str, problems))
 
 
 def test_the_rollups_of_the_hour_name_the_owners_that_were_played(hour):
-    """The job on the instance that does nothing, all the hour, among them."""
-    found = PublishedRollups()
-    found.add_messages(hour.rollups)
-    assert [] == against_owners(core_owners(), found.minutes)
-    (last, *_) = found.minutes["research", max(at_s for _, at_s in found.minutes)].publications
+    """The rollups of the hour name the played owners, also the job on the idle instance."""
+    figures = PublishedRollups()
+    figures.add_messages(hour.rollups)
+    assert [] == against_owners(core_owners(), figures.minutes)
+    (last, *_) = figures.minutes["research", max(at_s for _, at_s in figures.minutes)].publications
     (worst, *_) = last["TopIdleInstances"]
     (holder,) = worst["Holders"]
     assert "0-31" == worst["AttachedCores"]

@@ -65,8 +65,9 @@ def test_a_query_with_groups(row):
         team for team in "abc" if key(team) in found and found[key(team)].state is State.ALARM
     }
     assert set(row["in_alarm"]) == ringing
-    itself = found[()].state if () in found else State.ALARM if ringing else State.OK
-    assert STATE_LETTERS[row["alarm"]] is itself
+    state_of_teams = State.ALARM if ringing else State.OK
+    own_state = found[()].state if () in found else state_of_teams
+    assert STATE_LETTERS[row["alarm"]] is own_state
     gone = [found[key(team)].reason for team in row["before"] if team not in points]
     assert {VANISHED} >= set(gone)
     assert points or found[()].reason.startswith("No time series were returned by the query.")

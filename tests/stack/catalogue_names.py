@@ -1,9 +1,10 @@
 """
-Names in queries and graphs, held against the catalogue of lines and metrics.
+Names in queries and graphs, compared with the catalogue of lines and metrics.
 
-Of a query it knows words and no grammar: whether AWS takes it, and what it answers, acceptance
-asks AWS. Ours must be in the catalogue, by namespace, dimensions and statistic;
-those of AWS are the few in the table below, from
+This module knows the words of a query and no grammar: the acceptance asks AWS whether it accepts
+the query and what it answers. The project's metrics must be in the catalogue, by namespace,
+dimensions and statistic; AWS's metrics are in the table below, from
+
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch-Logs-Monitoring-CloudWatch-Metrics.html
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
@@ -56,18 +57,18 @@ _MEMBER_PARTS = {part for member in CATALOGUE_MEMBERS for part in re.split(r"\W+
 
 
 def kinds(query):
-    """The kinds of line that *query* reads."""
+    """Return the kinds of lines that *query* reads."""
     return {
-        kind for pair in _KIND_TERM.findall(query) for kind in re.findall(r"\w+", ",".join(pair))
+        name for pair in _KIND_TERM.findall(query) for name in re.findall(r"\w+", ",".join(pair))
     }
 
 
 def unknown_names(query):
-    """The fields of *query* that no line of its kinds has and that it does not make itself."""
+    """Return the fields of *query* that neither its lines nor the query itself define."""
     assert len(query) <= MAX_QUERY_CHARS
     text = _NO_NAME.sub(" ", query)
     given = {*_ALIAS.findall(text), *re.findall(r"\w+", ",".join(_PARSED.findall(text)))}
-    members = {name for kind in kinds(query) for name in members_of(kind)}
+    members = {name for line_kind in kinds(query) for name in members_of(line_kind)}
     known = {*members, *given, *SYSTEM_FIELDS, *WORDS}
     unknown = []
     for path in _FIELD_NAME.findall(text):
@@ -84,11 +85,11 @@ OUR_METRICS = {
     (STACK_NAMESPACE, ("StackName",)): STACK_METRICS,
     (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE_METRICS,
 }
-_GROUP = ("LogGroupName",)  # those that are asked for
+_GROUP = ("LogGroupName",)  # the requested groups
 _FILTER = ("FilterName", "LogGroupName")
 _TALLY = {"Sum"}
 _GAUGE = {"Average", "Maximum"}
-# Namespace and dimensions: what each metric is read with.
+# By namespace and dimensions: the statistics with which each metric is read.
 AWS_METRICS = {
     ("AWS/Lambda", ("FunctionName",)): {
         **dict.fromkeys(("Errors", "Invocations", "Throttles"), _TALLY),
@@ -96,7 +97,7 @@ AWS_METRICS = {
     },
     ("AWS/Logs", _GROUP): {
         **dict.fromkeys(
-            [f"EMF{kind}Errors" for kind in ("Disabled", "Parsing", "Validation")], _TALLY
+            [f"EMF{cause}Errors" for cause in ("Disabled", "Parsing", "Validation")], _TALLY
         ),
         **dict.fromkeys(("IncomingBytes", "IncomingLogEvents"), _TALLY),
     },
@@ -111,7 +112,7 @@ AWS_METRICS = {
         **dict.fromkeys(("ReadThrottleEvents", "WriteThrottleEvents"), _TALLY),
     },
 }
-# What may stand around searches: numbers, names of other rows, and functions of one series or many.
+# Allowed around searches: numbers, names of other rows, and functions of series.
 ARITHMETIC = re.compile(r"(?:FLOOR\(|MAX\(|MIN\(|SUM\(|[-+*/(),. 0-9]|[a-z]\w*)*")
 RENDERING = {"color", "id", "label", "period", "stat", "visible", "yAxis"}
 SEARCH_TERMS = re.compile(
@@ -123,14 +124,14 @@ SEARCH_TERMS = re.compile(
 @dataclass(frozen=True)
 class Series:
     """
-    One metric as a widget asks for it.
+    A metric as a widget requests it.
 
     Attributes:
-        dimensions: Their names, sorted.
+        dimensions: Names of dimensions, sorted.
 
-        values: The value of each dimension that is given; a search leaves some open.
+        values: The value of each dimension that has one; a search leaves others open.
 
-        wrong: What was wrong with how it is written.
+        wrong: The mistake in its form, if any.
     """
 
     namespace: str = ""
@@ -143,51 +144,54 @@ class Series:
     wrong: tuple = ()
 
     def member(self):
-        """What the catalogue says of it, None when it is not ours."""
+        """Return the catalogue's entry, or None for a metric of AWS."""
         return OUR_METRICS.get((self.namespace, self.dimensions), {}).get(self.metric)
 
     def problems(self):
-        """What is wrong with it."""
+        """Return the problems of the metric."""
         if self.wrong:
             return list(self.wrong)
         name = f"{self.namespace} {self.metric}"
-        found = []
+        problems = []
         if self.period < 60 or self.period % 60:
-            found.append(f"{name}: a period is a multiple of 60 seconds, not {self.period}")
+            problems.append(f"{name}: a period is a multiple of 60 seconds, not {self.period}")
         member = self.member()
         of_aws = AWS_METRICS.get((self.namespace, self.dimensions), {}).get(self.metric)
         if member is None and of_aws is None:
-            return [*found, f"{name} by {', '.join(self.dimensions)}: there is no such metric"]
+            return [*problems, f"{name} by {', '.join(self.dimensions)}: there is no such metric"]
         allowed = of_aws or _statistics(member)
         if self.stat not in allowed:
-            found.append(f"{name} is read with {' or '.join(sorted(allowed))}, not {self.stat}")
-        return found
+            problems.append(f"{name} is read with {' or '.join(sorted(allowed))}, not {self.stat}")
+        return problems
 
 
 def _statistics(member):
-    """Average or Maximum for a gauge, only Maximum where the mean says nothing; Sum for a tally."""
+    """
+    Return the allowed statistics: Average or Maximum for a gauge, only Maximum if the mean is
+    meaningless, Sum for a tally.
+    """
     if member.family == "gauge" and member.statistic == "Average":
         return {"Average", "Maximum"}
     return {member.statistic}
 
 
 def series(metrics, properties):
-    """What the array *metrics* of a widget with *properties* draws."""
-    found = []
+    """Return the metrics that a widget with *properties* draws from its array *metrics*."""
+    drawn = []
     above = []
     for row in metrics:
         rendering = row[-1] if isinstance(row[-1], dict) else {}
         strangers = rendering.keys() - RENDERING - {"expression"}
         if strangers:
-            found.append(Series(wrong=(f"a metric has no {min(strangers)}",)))
+            drawn.append(Series(wrong=(f"a metric has no {min(strangers)}",)))
         elif "expression" in rendering:
-            found += _searched(rendering)
+            drawn += _searched(rendering)
         else:
             texts = [text for text in row if isinstance(text, str)]
             texts = [above[at] if text == "." else text for at, text in enumerate(texts)]
             above = texts
-            found.append(_named(texts, {**properties, **rendering}))
-    return found
+            drawn.append(_named(texts, {**properties, **rendering}))
+    return drawn
 
 
 def _searched(rendering):
@@ -221,28 +225,30 @@ def _named(texts, rendering):
         return Series(wrong=(f"{namespace} {metric}: a dimension has no value",))
     values = dict(zip(pairs[::2], pairs[1::2], strict=True))
     axis = rendering.get("yAxis", "left")
-    axis = axis if isinstance(axis, str) else "left"  # that of the widget is about both axes
+    # the widget's property yAxis is about both axes
+    axis = axis if isinstance(axis, str) else "left"
     read = (rendering.get("stat", "Average"), rendering.get("period", 60), axis)
     return Series(namespace, metric, tuple(sorted(values)), values, *read)
 
 
 def widget_problems(properties):
-    """What is wrong with the metrics of a widget: each alone, and on one axis together."""
+    """Return the problems of a widget's metrics, each alone and together on one axis."""
     shown = series(properties["metrics"], properties)
-    found = [problem for drawn in shown for problem in drawn.problems()]
+    problems = [problem for drawn in shown for problem in drawn.problems()]
     ids = [row[-1]["id"] for row in properties["metrics"] if "id" in _rendering(row)]
     if len(ids) > len(set(ids)) or not all(re.fullmatch(r"[a-z]\w*", name) for name in ids):
-        found.append(f"ids are different and begin with a small letter: {', '.join(ids)}")
+        problems.append(f"ids are different and begin with a small letter: {', '.join(ids)}")
     units = defaultdict(set)
     for drawn in shown:
-        if drawn.member() and properties["view"] != "singleValue":  # which has no axes
+        # a singleValue widget has no axes
+        if drawn.member() and properties["view"] != "singleValue":
             units[drawn.axis].add(drawn.member().unit)
-    found += [
+    problems += [
         f"the {axis} axis mixes {' and '.join(sorted(named))}"
         for axis, named in units.items()
         if len(named) > 1
     ]
-    return found
+    return problems
 
 
 def _rendering(row):

@@ -1,4 +1,4 @@
-"""The stack's files as the tests read them."""
+"""The stack's files for the tests."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def template_text(repository: Path) -> str:
-    """template.yaml as it is written, with views.yaml where it includes it, comments included."""
+    """Return the text of template.yaml with views.yaml included, with comments."""
     return read_template(repository / "template.yaml")
 
 
 @pytest.fixture(scope="session")
 def template(template_text: str) -> dict[str, Any]:
-    """template.yaml with its functions unresolved."""
+    """Return template.yaml with unresolved functions."""
     return load(template_text)
 
 
 @pytest.fixture(scope="session")
 def deployed(template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    """The resources that a deployment with these parameters makes, functions resolved."""
+    """
+    Return a function that returns the resources of a deployment with these parameters, resolved.
+    """
 
     def resources(**parameters: str) -> dict[str, Any]:
         resolved = Template(template, parameters)
@@ -45,7 +47,7 @@ def deployed(template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 class SamBuild(NamedTuple):
-    """What `make build` made of template.yaml, and the SAM CLI that deploys it."""
+    """The output of `make build` from template.yaml, and the SAM CLI that deploys it."""
 
     sam: SamCli
     template: Path
@@ -55,25 +57,27 @@ class SamBuild(NamedTuple):
 def sam_build(
     programs: list[Path], built: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> SamBuild:
-    """For everything that deploys; no test builds, because a build fetches packages."""
+    """Return the build for every deployment; no test builds, because a build fetches packages."""
     sam = SamCli(programs[1], tmp_path_factory.mktemp("sam"), lambda: None)
     return SamBuild(sam, built / "template.yaml")
 
 
 @pytest.fixture(scope="session")
 def queries(template: dict[str, Any]) -> dict[str, Any]:
-    """The properties of every saved query as deployed, by logical id."""
+    """Return the deployed properties of every saved query by logical ID."""
     return dict(Template(template).resources("AWS::Logs::QueryDefinition"))
 
 
 @pytest.fixture(scope="session")
 def dashboards(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The properties of the dashboard of a deployment with these parameters, by logical id."""
+    """
+    Return the properties of the dashboards of a deployment with these parameters, by logical ID.
+    """
     return lambda **parameters: of_type(deployed(**parameters), "AWS::CloudWatch::Dashboard")
 
 
 @pytest.fixture(scope="session")
 def body(dashboards: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    """The body of the dashboard of a default deployment, to be read only."""
-    found: dict[str, Any] = json.loads(dashboards()["ClusterDashboard"]["DashboardBody"])
-    return found
+    """Return the dashboard's body in a default deployment; tests only read it."""
+    document: dict[str, Any] = json.loads(dashboards()["ClusterDashboard"]["DashboardBody"])
+    return document

@@ -1,4 +1,4 @@
-"""What CloudWatch knows so far about each minute, and what alarms make of it."""
+"""Metric values with their time of arrival, and what alarms make of them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from local.alarms.evaluation import SETTLE_S, State, evaluate
 from tests.recorded_history import statistics_of
 
 FIRST_POINT_MINUTE = 30_000_000
-"""The epoch minute that offsets count from."""
+"""The epoch minute from which offsets count."""
 
 POINTS_CLUSTER = "training"
 POINTS_LATE_S = 120.0
-"""After the end of a minute: 45 to 120 s until it closes, and its line must be extracted."""
+"""Seconds after the end of a minute: 45 to 120 until it closes, then its line must be extracted."""
 
 
 class ArrivedMinutes:
     """
-    A metric history in which every value arrives at its own time.
+    A metric history in which every value has its own time of arrival.
 
     Attributes:
-        now_s: The moment up to which arrivals are seen, seconds since the epoch.
+        now_s: Arrivals up to this time are visible, in seconds since the epoch.
     """
 
     def __init__(self):
@@ -29,7 +29,7 @@ class ArrivedMinutes:
 
     def put_value(self, metric, minute, value, late_s, copies=1):
         """
-        One value of the minute at the offset *minute*, *late_s* after its end.
+        Add a value for the minute at the offset *minute*, which arrives *late_s* after its end.
 
         *metric* is a namespace, a name and dimensions.
         """
@@ -39,8 +39,8 @@ class ArrivedMinutes:
         minutes[at_s].extend([(at_s + 60 + late_s, value)] * copies)
 
     def read_metric(self, namespace, metric, period_s, start_s, end_s):
-        """As every metric history, of what has arrived."""
-        found = {}
+        """Return the values that have arrived, as every metric history does."""
+        arrived = {}
         for dimensions, minutes in self._rows.get((namespace, metric), {}).items():
             periods = defaultdict(list)
             for at_s in range(start_s, end_s, 60):
@@ -48,21 +48,20 @@ class ArrivedMinutes:
                     if arrival_s <= self.now_s:
                         periods[at_s // period_s * period_s].append(value)
             if periods:
-                found[dimensions] = {
+                arrived[dimensions] = {
                     start: statistics_of(values) for start, values in periods.items()
                 }
-        return found
+        return arrived
 
 
 def ringing(alarm, history, last, contributor=None):
     """
-    At the end of which minutes up to *last* the alarm is in ALARM, evaluated once a minute.
+    Return the minutes up to *last* at whose end the alarm is in ALARM, evaluated once a minute.
 
-    *contributor* is the cluster, for an alarm on clusters; the alarm of another metric has only
-    one state.
+    *contributor* is the cluster of an alarm on clusters; other alarms have only one state.
     """
     before = {}
-    found = []
+    minutes = []
     for minute in range(last):
         history.now_s = (FIRST_POINT_MINUTE + minute + 1) * 60
         at_s = history.now_s + SETTLE_S
@@ -73,5 +72,5 @@ def ringing(alarm, history, last, contributor=None):
         if contributor is not None:
             states = [before.get((("ClusterName", contributor),))]
         if states == [State.ALARM]:
-            found.append(minute)
-    return found
+            minutes.append(minute)
+    return minutes

@@ -1,4 +1,4 @@
-"""The stack's template as tests read it: resources, statements, alarms, the form of a release."""
+"""The stack's template for tests: resources, statements, alarms, and a release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from neuron_wire.catalogue import ALARMS as CLUSTER_ALARMS
 
 
 def of_type(resources, resource_type):
-    """Properties of every resource of one type, by logical id."""
+    """Return the properties of every resource of one type by logical ID."""
     return {
         name: resource["Properties"]
         for name, resource in resources.items()
@@ -33,16 +33,16 @@ STACK_TEMPLATE = load_template(REPOSITORY / "template.yaml")
 STACK_ALARMS = {
     alarm.logical_id: alarm for alarm in read_alarms(Template(STACK_TEMPLATE, {"Mode": "kinesis"}))
 }
-"""All there are, whatever the parameters, by logical id."""
+"""All alarms, whatever the parameters, by logical ID."""
 
 
 def stated(template, **parameters):
-    """The alarms as typed values, by logical id."""
+    """Return the alarms as typed values by logical ID."""
     return {alarm.logical_id: alarm for alarm in read_alarms(Template(template, parameters))}
 
 
 def on_rollups(template):
-    """The alarms on cluster metrics, by logical id."""
+    """Return the alarms on cluster metrics by logical ID."""
     return {
         name: alarm
         for name, alarm in stated(template).items()
@@ -51,7 +51,7 @@ def on_rollups(template):
 
 
 def on_pipeline(template):
-    """The alarms on everything else, whatever their condition, by logical id."""
+    """Return all other alarms, whatever their condition, by logical ID."""
     return {
         name: properties
         for name, properties in of_type(template["Resources"], ALARM_TYPE).items()
@@ -60,12 +60,12 @@ def on_pipeline(template):
 
 
 def description_of(alarm):
-    """What an alarm's properties say of it, names of parameters in it; and what is no parameter."""
+    """Return an alarm's description, with the names of parameters in it."""
     return alarm["AlarmDescription"]["Fn::Sub"][0]
 
 
 def each(alarms):
-    """One test per alarm."""
+    """Parametrize a test by alarm."""
     return pytest.mark.parametrize("alarm", alarms.values(), ids=alarms.keys())
 
 
@@ -74,9 +74,9 @@ IDENTITY_POLICIES = {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPol
 
 def statements(template):
     """
-    Every statement of an identity policy, with the resource it stands in; both ways of a choice.
+    Return every statement of an identity policy with its resource, and both sides of a choice.
     """
-    found = []
+    all_statements = []
     for name, resource in template["Resources"].items():
         if resource["Type"] not in IDENTITY_POLICIES:
             continue
@@ -87,12 +87,12 @@ def statements(template):
         for document in documents:
             for statement in document["Statement"]:
                 ways = statement["Fn::If"][1:] if "Fn::If" in statement else [statement]
-                found += [(name, way) for way in ways if way != {"Ref": "AWS::NoValue"}]
-    return found
+                all_statements += [(name, way) for way in ways if way != {"Ref": "AWS::NoValue"}]
+    return all_statements
 
 
 def as_list(value):
-    """IAM allows one text where it means a list of one."""
+    """Return a list; IAM accepts a text instead of a list of one."""
     return value if isinstance(value, list) else [value]
 
 
@@ -103,7 +103,7 @@ write_zip = _CARRIED_NAMES["write_zip"]
 
 
 def carry_release(functions, folder):
-    """Put what a wheel of this tree carries into *folder*, with the code in *functions*."""
+    """Copy the content of a wheel of this tree into *folder*, with the code in *functions*."""
     write_zip(functions, folder / FUNCTIONS_NAME)
     (folder / TEMPLATE_FILE).write_text(release_template(REPOSITORY / TEMPLATE_FILE), "utf-8")
     return folder

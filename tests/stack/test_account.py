@@ -1,4 +1,4 @@
-"""The stack as one of several in an account: adopted groups and buckets, a key, limits, topics."""
+"""The stack in an account with others: adopted groups and buckets, a key, limits, topics."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ FUNCTION_STEMS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
 
 
 def test_an_adopted_group_is_used_like_a_made_one(deployed):
-    """Only the group itself differs: delete and deploy again gives the same stack."""
-    made = deployed()
+    """An adopted log group changes only itself: delete and deploy again gives the same stack."""
+    own = deployed()
     adopted = deployed(AdoptLogGroup="true")
-    group = made.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
+    group = own.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
     for name in ("RecordsSubscription", "LinesCounter"):
-        assert made[name]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"
+        assert own[name]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"
         assert adopted[name]["Properties"].pop("LogGroupName") == group
-    assert made == adopted
-    # An adopted group has no logical id that could be referred to.
+    assert own == adopted
+    # An adopted group has no logical ID for a reference.
     assert "RecordsLogGroup" not in json.dumps(deployed(AdoptLogGroup="true", Mode="drain"))
 
 
@@ -34,12 +34,14 @@ def test_an_adopted_group_is_used_like_a_made_one(deployed):
 
 
 def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
-    """Only the bucket and its policy differ, so a new stack continues an earlier one's ledger."""
-    made = deployed(Athena="true")
+    """
+    An adopted bucket changes only the bucket and its policy, so a new stack continues the ledger.
+    """
+    own = deployed(Athena="true")
     adopted = deployed(Athena="true", LedgerBucketName="history")
-    assert {"LedgerBucket", "LedgerBucketPolicy"} == made.keys() - adopted.keys()
-    del made["LedgerBucket"], made["LedgerBucketPolicy"]
-    assert adopted == json.loads(json.dumps(made).replace("<LedgerBucket>", "history"))
+    assert {"LedgerBucket", "LedgerBucketPolicy"} == own.keys() - adopted.keys()
+    del own["LedgerBucket"], own["LedgerBucketPolicy"]
+    assert adopted == json.loads(json.dumps(own).replace("<LedgerBucket>", "history"))
     assert "history" not in json.dumps(deployed(Ledger="false", LedgerBucketName="history"))
 
 
@@ -47,7 +49,7 @@ def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
 
 
 def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):
-    """No role can decrypt what it has not been given by a service it may call."""
+    """A role can use the key only through a service that it may call."""
     resources = deployed(KmsKeyArn=KMS_KEY, Mode="kinesis")
     properties = resources["KeyPolicy"]["Properties"]
     roles = {f"<{name}Role>" for name in [*FUNCTION_STEMS, "Schedule"]}
@@ -74,7 +76,7 @@ def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed
 
 
 def test_every_role_is_bounded_and_under_the_path(deployed):
-    """An organization that asks for either refuses a single role without it."""
+    """Every role has the permissions boundary and the path that an organization requires."""
     bound = "arn:aws:iam::111122223333:policy/bound"
     asked = deployed(PermissionsBoundaryArn=bound, RolePath="/team/", Mode="kinesis", **IN_VPC)
     roles = of_type(asked, "AWS::IAM::Role")
@@ -91,7 +93,7 @@ def test_every_role_is_bounded_and_under_the_path(deployed):
 
 
 def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed):
-    """The guard of the mode too: a rule of an organization has no exceptions."""
+    """Every function is in the network and its role permits it, also the guard of the mode."""
     resources = deployed(**IN_VPC)
     network = {"SubnetIds": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
     shared = Template(template, IN_VPC).resolve(template["Globals"]["Function"]["VpcConfig"])
@@ -102,11 +104,14 @@ def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed
     assert "VpcConfig" not in deployed()["ModeGuardFunction"]["Properties"]
 
 
-# --- whom alarms tell ---
+# --- recipients of alarms ---
 
 
 def test_chat_has_a_topic_of_its_own_where_somebody_asks_for_it(deployed):
-    """Amazon Q drops the form of the alarm topic, and its form would reach every pager."""
+    """
+    Chat has a topic of its own if it is requested, because Amazon Q drops the form of the alarm
+    topic.
+    """
     resources = deployed(Chat="true")
     explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
     assert "<ChatTopic>" == explain["CHAT_TOPIC_ARN"]
@@ -127,11 +132,14 @@ FINANCE = "arn:aws:sns:eu-west-1:111122223333:finance"
 
 @pytest.mark.parametrize(("given", "finance"), [("", ""), (PAGER, ""), ("", FINANCE)])
 def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given, finance):
-    """All publishers use it, and the address subscribes to it; finance may have its own digest."""
+    """
+    All publishers use the topic of the stack or the given one, the address subscribes to it, and
+    finance may have its own digest.
+    """
     resources = deployed(AlarmTopicArn=given, DigestTopicArn=finance, AlarmEmail="o@example.org")
     topic = given or "<AlarmTopic>"
-    made = set() if given else {"AlarmTopic", "AlarmTopicPolicy"}
-    assert made == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()
+    created = set() if given else {"AlarmTopic", "AlarmTopicPolicy"}
+    assert created == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()
     assert topic == resources["AlarmEmailSubscription"]["Properties"]["TopicArn"]
     for name, expected in (("Explain", topic), ("Digest", finance or topic)):
         environment = resources[f"{name}Function"]["Properties"]["Environment"]["Variables"]
@@ -154,24 +162,24 @@ RESOURCE_POLICIES = {"AWS::SNS::TopicPolicy": "Topics", "AWS::SQS::QueuePolicy":
 
 @pytest.fixture(scope="module")
 def page(repository):
-    """The page as it is written."""
+    """Return the page's text."""
     return (repository / "docs" / "how-to" / "restricted.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def documents(page):
-    """The JSON documents of the page: the key policy."""
+    """Return the JSON documents of the page: the key policy."""
     return [json.loads(text) for text in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
 
 
 @pytest.fixture(scope="module")
 def key_policy(documents):
-    """The statements of the key's policy."""
+    """Return the statements of the key's policy."""
     return documents[0]["Statement"]
 
 
 def principals(statements):
-    """The services that statements admit."""
+    """Return the services that the statements permit."""
     return {
         statement["Principal"]["Service"]
         for statement in statements
@@ -183,7 +191,9 @@ def principals(statements):
 
 
 def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed):
-    """CloudWatch Logs, and every service that sends to an encrypted topic or queue."""
+    """
+    The key permits CloudWatch Logs and every service that sends to an encrypted topic or queue.
+    """
     resources = deployed(KmsKeyArn=KMS_KEY, Mode="drain", **EXAMPLE_ACCOUNT)
     needed = set()
     for properties in of_type(resources, "AWS::Logs::LogGroup").values():

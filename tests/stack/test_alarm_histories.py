@@ -1,4 +1,4 @@
-"""The alarms on clusters over synthetic histories: when each fires, and when it must not."""
+"""The alarms on clusters over synthetic histories: when each alarm fires, and when it must not."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOST_LATE_S = 240.0
 
 def rung(alarm, pattern, late_s=POINTS_LATE_S):
     """
-    At the end of which minutes the alarm is in ALARM.
+    Return the minutes at whose end the alarm is in ALARM.
 
-    Each mark of *pattern* is a minute: b has the value nearest to the threshold that breaches,
-    g the nearest that does not, and any other mark has no value.
+    Each mark of *pattern* is a minute: b has the breaching value nearest to the threshold, g the
+    nearest that does not breach, and any other mark has no value.
     """
     history = ArrivedMinutes()
     limit = alarm.threshold
@@ -44,20 +44,24 @@ def rung(alarm, pattern, late_s=POINTS_LATE_S):
 @each(ON_ROLLUPS)
 @pytest.mark.parametrize("late_s", [0.0, POINTS_LATE_S, MOST_LATE_S])
 def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, late_s):
-    """It fires when the M-th point has arrived, four minutes late too, until it is over."""
+    """
+    An alarm fires when the M-th point has arrived, even four minutes late, until its cause is over.
+    """
     bad_minutes = alarm.evaluation_periods + 10
     needed = alarm.datapoints_to_alarm
     pattern = "g" * 70 + "b" * bad_minutes + "g" * 90
-    found = rung(alarm, pattern, late_s=late_s)
-    assert 70 + needed - 1 + late_s // 60 == found[0]
-    assert list(range(found[0], found[-1] + 1)) == found  # one ring, not several
-    assert 70 + bad_minutes - 1 <= found[-1] < 70 + bad_minutes + alarm.evaluation_periods + 10
+    minutes = rung(alarm, pattern, late_s=late_s)
+    assert 70 + needed - 1 + late_s // 60 == minutes[0]
+    assert list(range(minutes[0], minutes[-1] + 1)) == minutes  # the alarm fires once
+    assert 70 + bad_minutes - 1 <= minutes[-1] < 70 + bad_minutes + alarm.evaluation_periods + 10
 
 
 @each(AT_ONCE)
 @pytest.mark.parametrize("late_s", [POINTS_LATE_S, 45 * 60.0])
 def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
-    """A host that restarted sends the lines of the last half hour."""
+    """
+    One memory error fires its alarm even if a restarted host sends its line half an hour late.
+    """
     assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
 
 
@@ -71,7 +75,10 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     late_s=st.sampled_from([0.0, POINTS_LATE_S, MOST_LATE_S]),
 )
 def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
-    """Wherever they lie, however late, with any gaps: missing data is not bad data."""
+    """
+    Fewer than M bad minutes never fire, wherever they are and however late: missing data is not bad
+    data.
+    """
     pattern = ""
     in_window = alarm.evaluation_periods + 2
     for mark in drawn:
@@ -87,16 +94,23 @@ LONGEST_SILENT_AFTER = STACK_TEMPLATE["Parameters"]["SilentAfterMinutes"]["MaxVa
     ("silent_after", "fires"), [(LONGEST_SILENT_AFTER + 1, False), (LONGEST_SILENT_AFTER, True)]
 )
 def test_the_longest_silent_after_still_fires(silent_after, fires):
-    """An instance is silent until it is forgotten after an hour; the alarm needs five minutes."""
+    """
+    The longest SilentAfterMinutes leaves the five minutes that the alarm needs before an instance
+    is forgotten.
+    """
     silent = "g" * silent_after + "b" * (SILENT_FORGET_MINUTES - silent_after)
     assert fires == bool(rung(STACK_ALARMS["SilentInstancesAlarm"], silent + "-" * 30))
 
 
 def test_explain_knows_every_alarm_and_its_page():
-    """It finds them by metric, and its anchor is that of the alarm's description."""
-    found = {}
+    """
+    Explain finds every alarm by its metric, and its page anchor is that of the alarm's description.
+    """
+    anchors = {}
     for subject in SUBJECTS:
         name = f"{subject}Alarm"
         text = description_of(STACK_TEMPLATE["Resources"][name]["Properties"])
-        found[STACK_ALARMS[name].source.metric] = text.rpartition("#")[2]
-    assert found == {metric: subject.anchor for metric, subject in explained.ALARM_SUBJECTS.items()}
+        anchors[STACK_ALARMS[name].source.metric] = text.rpartition("#")[2]
+    assert anchors == {
+        metric: subject.anchor for metric, subject in explained.ALARM_SUBJECTS.items()
+    }

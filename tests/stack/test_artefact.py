@@ -1,7 +1,7 @@
 """
-What sam build made: what would be uploaded, imported as Lambda imports it.
+The output of sam build: what would be uploaded, imported as Lambda imports it.
 
-Needs .aws-sam/build, which make test makes first; see --built.
+It needs .aws-sam/build, which make test makes first; see --built.
 """
 
 from __future__ import annotations
@@ -30,18 +30,20 @@ pytestmark = [pytest.mark.slow]
 
 @pytest.fixture
 def artefact(built):
-    """One of the artefacts, which are all the same."""
+    """Return one of the artefacts, which are equal."""
     return built / "IngestFunction"
 
 
 def test_the_artefact_holds_no_compiled_file(artefact):
-    """One build runs on every offered Python and on both architectures."""
+    """
+    The artefact has no compiled file, so that one build runs on every Python and architecture.
+    """
     suffixes = {path.suffix for path in files(artefact)}
     assert set() == suffixes & {".so", ".pyc", ".pyd", ".dylib", ".a"}
 
 
 def test_the_artefact_holds_the_functions_and_their_pins_only(artefact):
-    """No tests, no Makefile, nothing of the emitter, no script, no boto3."""
+    """The artefact has neither tests, Makefile, emitter, scripts nor boto3."""
     top = {path.name for path in artefact.iterdir()}
     packages = {name for name in top if not name.endswith(".dist-info")}
     expected = {"aggregator", "aws_lambda_powertools", "jmespath"}
@@ -50,7 +52,9 @@ def test_the_artefact_holds_the_functions_and_their_pins_only(artefact):
 
 
 def test_all_functions_have_the_same_artefact(built, artefact, repository):
-    """Each is built in a folder of its own, byte for byte the same."""
+    """
+    Artefacts of all functions are equal byte for byte, although each is built in its own folder.
+    """
     for name in handlers(repository):
         assert files(artefact) == files(built / name)
         assert set() == differences(artefact, built / name)
@@ -58,7 +62,7 @@ def test_all_functions_have_the_same_artefact(built, artefact, repository):
 
 @pytest.mark.parametrize("version", OFFERED_PYTHONS)
 def test_the_artefact_imports_as_in_lambda(artefact, repository, runtime_libraries, version):
-    """Every handler, with the artefact and the runtime's own libraries alone, on each Python."""
+    """Every handler imports on each Python with only the artefact and the runtime's libraries."""
     interpreter = interpreter_of(version)
     if interpreter is None:
         pytest.skip(f"this machine has no Python {version}")

@@ -1,4 +1,4 @@
-"""What make says, what it needs, and the pins of what it installs: complete, with hashes."""
+"""Make's messages and requirements, and its pins: complete and with hashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.programs import run_program
 
 
 def make(folder, *arguments):
-    """Run make in a folder as from a plain shell."""
+    """Run make in a folder with the environment of a plain shell."""
     return run_program(
         ["make", "--no-print-directory", *arguments],
         cwd=folder,
@@ -27,7 +27,7 @@ PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[\w, -]+\])?==([^\s;]+)(?: ; (.+?))? \\$"
 
 
 def pins(path):
-    """The pinned releases of one file, each with its marker."""
+    """Return the pinned releases of one file, each with its marker."""
     return PIN.findall((REPOSITORY / path).read_text(encoding="utf-8"))
 
 
@@ -35,7 +35,7 @@ def pins(path):
     "path", REQUIREMENTS_FILES, ids=lambda path: str(path.relative_to(REPOSITORY))
 )
 def test_every_line_is_a_pin_a_hash_or_a_comment(path):
-    """Every pin has a hash; where packages come from is the business of the machine."""
+    """Every pin has a hash, and no file has the address of a package index."""
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"://|--(extra-)?index|--find-links|^-[ifer]\b| @ ", text, re.MULTILINE)
     lines = text.splitlines()
@@ -49,6 +49,6 @@ def test_every_line_is_a_pin_a_hash_or_a_comment(path):
 
 @pytest.mark.parametrize("path", ["lambda/requirements.txt", "requirements/emitter.txt"])
 def test_what_is_delivered_is_what_is_tested(path):
-    """Releases of functions and of instances are those of the tests' environment."""
+    """Releases that functions and instances install are those of the tests' environment."""
     tested, delivered = ({pin[:2] for pin in pins(of)} for of in ("requirements/dev.txt", path))
     assert set() == delivered - tested

@@ -1,6 +1,6 @@
 """
-`neuron-emf deploy` on the embedded AWS: deployed, changed, upgraded, deleted, adopted, and taken
-over from `sam deploy`. What is not named keeps its value, each time.
+`neuron-emf deploy` on the embedded AWS: deploy, change, upgrade, delete, adopt, and replace `sam
+deploy`. An omitted parameter keeps its value each time.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def release(sam_build, tmp_path_factory):
-    """What a wheel of this tree carries."""
+    """Return the content of a wheel of this tree."""
     functions = sam_build.template.parent / "IngestFunction"
     return package.carried(carry_release(functions, tmp_path_factory.mktemp("carried")))
 
 
 @pytest.fixture
 def deploy(aws, release, monkeypatch):
-    """The command with these words; answers the parameters of the stack unless it was deleted."""
+    """
+    Return a function that runs the command with these words and returns the stack's parameters, or
+    None after a deletion.
+    """
     for name, value in aws.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(stack_of, "STACK_POLL_S", 0.2)
@@ -47,14 +50,15 @@ def deploy(aws, release, monkeypatch):
         ended = CliRunner().invoke(command.command, words, input=said, standalone_mode=False)
         if isinstance(ended.exception, SourceError):
             raise ended.exception
-        assert (None, code) == (ended.exception, ended.return_value), ended.output
+        assert ended.exception is None, ended.output
+        assert code == ended.return_value, ended.output
         return None if "--delete" in named else parameters(aws, name)
 
     return deploy_with
 
 
 def parameters(aws, name):
-    """What the stack holds."""
+    """Return the stack's parameters."""
     (stack,) = aws.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
     return {
         parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in stack["Parameters"]
@@ -62,20 +66,25 @@ def parameters(aws, name):
 
 
 def resources(aws, name):
-    """Logical ids and types of a stack."""
+    """Return logical IDs and types of a stack's resources."""
     rows = aws.client("cloudformation").describe_stack_resources(StackName=name)["StackResources"]
     return {(row["LogicalResourceId"], row["ResourceType"]) for row in rows}
 
 
 def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy, release):
-    """A parameter that is not named keeps its value; without a yes nothing changes."""
+    """An omitted parameter keeps its value, and without a confirmation nothing changes."""
     local = [f"{name}={value}" for name, value in overrides(load(release.source)).items()]
-    made = deploy(*local, "Mode=kinesis", "AlarmEmail=ops@example.org", "IdleAfterMinutes=20")
-    assert ("kinesis", "ops@example.org", "20") == tuple(
-        made[name] for name in ("Mode", "AlarmEmail", "IdleAfterMinutes")
+    parameters_of_stack = deploy(
+        *local, "Mode=kinesis", "AlarmEmail=ops@example.org", "IdleAfterMinutes=20"
     )
-    assert made == deploy("IdleAfterMinutes=30", said="n\n", code=command.EXIT_NOT_CONFIRMED)
-    assert {**made, "IdleAfterMinutes": "30"} == (changed := deploy("IdleAfterMinutes=30"))
+    assert "kinesis" == parameters_of_stack["Mode"]
+    assert "ops@example.org" == parameters_of_stack["AlarmEmail"]
+    assert "20" == parameters_of_stack["IdleAfterMinutes"]
+    assert parameters_of_stack == deploy(
+        "IdleAfterMinutes=30", said="n\n", code=command.EXIT_NOT_CONFIRMED
+    )
+    changed = deploy("IdleAfterMinutes=30")
+    assert {**parameters_of_stack, "IdleAfterMinutes": "30"} == changed
     assert changed == deploy()  # nothing to change
     source = release.source.replace("Closes the minutes that are due.", "Closes what is due.")
     next_release = replace(release, source=source)
@@ -98,12 +107,19 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
 
 
 def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, repository):
-    """Without a bucket; the emulator refuses metric math, so one of the three alarms is missing."""
+    """
+    Emitters alone are deployed without a bucket; the emulator has no metric math, so one of three
+    alarms is missing.
+    """
     emitters = package.Package((repository / package.EMITTERS).read_text("utf-8"))
     named = ("ClusterName=research", "LogGroupName=/alone/records")
     assert "research" == deploy(*named, name="alone", of=emitters)["ClusterName"]
-    made = {name for name, kind in resources(aws, "alone") if kind == "AWS::CloudWatch::Alarm"}
-    assert {"ExecutionErrorsAlarm", "NoLinesAlarm"} == made
+    alarms = {
+        name
+        for name, resource_type in resources(aws, "alone")
+        if resource_type == "AWS::CloudWatch::Alarm"
+    }
+    assert {"ExecutionErrorsAlarm", "NoLinesAlarm"} == alarms
     deploy("--delete", name="alone", of=emitters)
     groups = aws.client("logs").describe_log_groups(logGroupNamePrefix="/alone/")["logGroups"]
     assert ["/alone/records"] == [group["logGroupName"] for group in groups]
@@ -111,8 +127,8 @@ def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, r
 
 def test_a_stack_of_sam_is_upgraded_by_the_command(aws, deploy, sam_build, template):
     """
-    Both ways give the same stack: the same resources, and every value stays but the processor,
-    which a release decides.
+    Both ways give the same resources, and each parameter keeps its value except the processor,
+    which the release sets.
     """
     asked = {**overrides(template), "AdoptLogGroup": "true", "IdleAfterMinutes": "20"}
     logs = aws.client("logs")

@@ -1,4 +1,4 @@
-"""emitters.yaml: alone it watches one or two instances, and template.yaml can take over from it."""
+"""emitters.yaml monitors one or two instances alone, and template.yaml can adopt its resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.stack.metric_points import FIRST_POINT_MINUTE, ArrivedMinutes, ringin
 from tests.stack.stack_template import stated
 
 SENT_AFTER_S = 90.0
-EMITTERS_CLUSTER = "neuron"  # as the parameter has it
+EMITTERS_CLUSTER = "neuron"  # the parameter's default
 BUSY_RECORD = record(cluster=EMITTERS_CLUSTER, core_state="bb", utilization_percent=(80.0, 60.0))
 IDLE_RECORD = replace(BUSY_RECORD, core_state="au", utilization_percent=(0.0, 0.0))
 UNKNOWN_RECORD = replace(
@@ -26,24 +26,27 @@ FAILING_RECORD = replace(BUSY_RECORD, execution_errors=10)
 
 @pytest.fixture(scope="module")
 def text(repository):
-    """The template as it is written."""
+    """Return the template's text."""
     return (repository / "emitters.yaml").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def emitters(text):
-    """The template with its functions unresolved."""
+    """Return the template with unresolved functions."""
     return load(text)
 
 
 @pytest.fixture(scope="module")
 def alarms(emitters):
-    """Its alarms as typed values."""
+    """Return the template's alarms as typed values."""
     return stated(emitters, **{"AWS::AccountId": "111122223333"})
 
 
 def rung(alarms, *acts):
-    """In which minutes alarms on the emitters' metrics are firing: pairs of minutes and records."""
+    """
+    Return a function that returns the minutes in which alarms on the emitters' metrics fire, for
+    pairs of minutes and records.
+    """
     lines = LineWriter(MinuteSettings(metrics="cluster"))
     history = ArrivedMinutes()
     played = [records for minutes, records in acts for _ in range(minutes)]
@@ -73,15 +76,17 @@ def rung(alarms, *acts):
 
 
 def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
-    """Counted over all instances; it fires once and ends when there is work again."""
-    found = rung(
+    """
+    Half of all cores idle for 15 minutes fire the alarm once, and it ends when they work again.
+    """
+    fired = rung(
         alarms,
         (30, [BUSY_RECORD, BUSY_RECORD]),
         (40, [BUSY_RECORD, IDLE_RECORD]),
         (30, [BUSY_RECORD, BUSY_RECORD]),
     )
-    (minutes,) = found.values()
-    assert ["IdleCoresAlarm"] == list(found)
+    (minutes,) = fired.values()
+    assert ["IdleCoresAlarm"] == list(fired)
     assert 30 + 15 <= minutes[0] <= 30 + 15 + 2
     assert list(range(minutes[0], minutes[-1] + 1)) == minutes
     assert minutes[-1] < 70 + 10
@@ -98,53 +103,56 @@ def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
     ids=["a pause", "10 % idle", "unknown", "nobody"],
 )
 def test_what_is_short_little_or_unknown_fires_nothing(alarms, acts):
-    """Unknown is not idle, and neither is an instance that is gone."""
+    """Unknown cores and missing instances fire nothing."""
     assert {} == rung(alarms, *acts)
 
 
 def test_failing_executions_fire_at_the_third_minute(alarms):
-    """Beside an instance that fails nothing."""
-    found = rung(
+    """Failing executions fire at the third minute, next to an instance without failures."""
+    minutes = rung(
         alarms,
         (20, [BUSY_RECORD, BUSY_RECORD]),
         (10, [BUSY_RECORD, FAILING_RECORD]),
         (30, [BUSY_RECORD, BUSY_RECORD]),
     )
-    assert ["ExecutionErrorsAlarm"] == list(found)
-    assert 20 + 3 <= found["ExecutionErrorsAlarm"][0] <= 20 + 3 + 2
+    assert ["ExecutionErrorsAlarm"] == list(minutes)
+    assert 20 + 3 <= minutes["ExecutionErrorsAlarm"][0] <= 20 + 3 + 2
 
 
 def test_a_quarter_of_an_hour_without_lines_fires(alarms):
-    """No point at all, which is all that CloudWatch Logs says of silence."""
+    """15 minutes without lines, which are no data points in CloudWatch Logs, fire the alarm."""
     alarm = alarms["NoLinesAlarm"]
     history = ArrivedMinutes()
     metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
     for minute in range(30):
         history.put_value(metric, minute, 1, SENT_AFTER_S)
-    # Before minute 0 there was no line either.
-    found = [minute for minute in ringing(alarm, history, 60) if minute > 15]
-    assert 30 + 15 <= found[0] <= 30 + 15 + 4
-    assert list(range(found[0], 60)) == found
+    # There is no line before minute 0 either.
+    minutes = [minute for minute in ringing(alarm, history, 60) if minute > 15]
+    assert 30 + 15 <= minutes[0] <= 30 + 15 + 4
+    assert list(range(minutes[0], 60)) == minutes
 
 
-# --- beside template.yaml ---
+# --- next to template.yaml ---
 
 
 def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
-    """So that it can adopt the group, and instances find the same outputs."""
+    """
+    Names and log group are the whole stack's, so that it can adopt the group and instances find the
+    same outputs.
+    """
     for name, parameter in emitters["Parameters"].items():
-        said = {"Description", "ConstraintDescription"}
-        if name != "ClusterName":  # there it may be empty: every cluster
+        texts = {"Description", "ConstraintDescription"}
+        if name != "ClusterName":  # in template.yaml it may be empty: every cluster
             stated = template["Parameters"][name]
             own = parameter
-            assert {key: value for key, value in own.items() if key not in said} == {
-                key: value for key, value in stated.items() if key not in said
+            assert {key: value for key, value in own.items() if key not in texts} == {
+                key: value for key, value in stated.items() if key not in texts
             }, name
-    ours, theirs = (document["Resources"]["RecordsLogGroup"] for document in (emitters, template))
+    ours, adopted = (document["Resources"]["RecordsLogGroup"] for document in (emitters, template))
     for member in ("Condition", "DeletionPolicy", "UpdateReplacePolicy"):
-        assert theirs[member] == ours[member]
+        assert adopted[member] == ours[member]
     for member in ("LogGroupName", "LogGroupClass", "RetentionInDays", "KmsKeyId"):
-        assert theirs["Properties"][member] == ours["Properties"][member]
+        assert adopted["Properties"][member] == ours["Properties"][member]
     for name, output in emitters["Outputs"].items():
         assert template["Outputs"][name]["Value"] == output["Value"]
         assert template["Outputs"][name].get("Export") == output.get("Export")

@@ -1,4 +1,4 @@
-"""Which alarm is in ALARM after how many minutes, when something of the pipeline breaks."""
+"""For each fault of the pipeline: the alarms that fire, and after how many minutes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FORGET_AFTER = 60
 IDLE_AFTER = 15
 JOINED = {"IdleCores", "IdleCost", "LowUtilization"}
 JOINED_MINUTES = 15
-"""Alarms of one cluster that fire within so many minutes get one message from explain."""
-LINES_S = 75.0  # until a minute's lines have arrived; until AWS has counted
+"""Explain joins alarms of one cluster that fire within so many minutes into one message."""
+LINES_S = 75.0  # seconds until a minute's lines have arrived, and until AWS has counted
 SOON_S = 60.0
 
-# Of a minute: what a fleet that is well does in it.
+# One minute of a healthy fleet.
 WELL_MINUTE = {
     "lines": FLEET_INSTANCES,
     "invocations": FLEET_INSTANCES,
@@ -65,13 +65,15 @@ NO_CLOSE = dict.fromkeys(("closed", "rejected", "waiting", "silent", "hardware")
 
 
 def starved(minute):
-    """Nothing reaches ingest, so close counts the instances as silent until it forgets them."""
+    """Return a minute without input: close counts the instances as silent until it forgets them."""
     silent = FLEET_INSTANCES if minute >= SILENT_AFTER else 0
     return {**NOT_INVOKED, "silent": silent if minute < FORGET_AFTER else None}
 
 
 def an_hour_at_once(minute):
-    """An instance without network; when it has one again, its lines come with their own time."""
+    """
+    Return a minute of an instance without network, whose lines later arrive with their own time.
+    """
     if minute < 60:
         return {**starved(minute), "silent": int(minute >= SILENT_AFTER), "lines": None}
     return {"invocations": 60} if minute == 60 else {}
@@ -134,7 +136,7 @@ STACK_FAULTS = {
     },
 }
 
-# By fault: after how many minutes an alarm is in ALARM, and after how many OK again.
+# By fault: minutes after which an alarm is in ALARM, and after which it is OK again.
 STARVED = {"SilentInstances": (12, 67), "LinesNotStored": (12, None)}
 RINGS: dict[str, dict[str, tuple[int, int | None]]] = {
     "the subscription filter is deleted": STARVED,
@@ -171,9 +173,9 @@ RINGS: dict[str, dict[str, tuple[int, int | None]]] = {
 
 
 def metric_history(fault):
-    """What CloudWatch has counted, minute by minute."""
+    """Return CloudWatch's counts, minute by minute."""
     history = ArrivedMinutes()
-    for minute in range(-480, LAST_MINUTE, 60):  # settle, each hour
+    for minute in range(-480, LAST_MINUTE, 60):  # settle runs each hour
         history.put_value(HISTORY_METRICS["hours_waiting"], minute, 0, SOON_S)
     for minute in range(LAST_MINUTE):
         since = minute - BREAKS_AT
@@ -193,9 +195,11 @@ def metric_history(fault):
 
 
 def rung(fault):
-    """First and last minute in ALARM after the fault, by alarm, with whether it goes on."""
+    """
+    Return first and last minute in ALARM after the fault by alarm, and whether it still fires.
+    """
     history = metric_history(fault)
-    found = {}
+    rings = {}
     of_clusters = {f"{subject}Alarm" for subject in SUBJECTS}
     for name, alarm in STACK_ALARMS.items():
         contributor = POINTS_CLUSTER if name in of_clusters else None
@@ -204,15 +208,15 @@ def rung(fault):
         ]
         if minutes:
             assert list(range(minutes[0], minutes[-1] + 1)) == minutes, name
-            found[name.removesuffix("Alarm")] = (
+            rings[name.removesuffix("Alarm")] = (
                 minutes[0] + 1 - BREAKS_AT,
                 None if minutes[-1] == LAST_MINUTE - 1 else minutes[-1] + 1 - BREAKS_AT,
             )
-    return found
+    return rings
 
 
 def messages(rings):
-    """How many people get: one for each alarm, but for those that explain joins."""
+    """Return the number of messages: one per alarm, except alarms that explain joins."""
     joined = sorted(minutes[0] for name, minutes in rings.items() if name in JOINED)
     first = None
     count = len(rings.keys() - JOINED)
@@ -225,5 +229,5 @@ def messages(rings):
 
 @pytest.mark.parametrize("fault", STACK_FAULTS)
 def test_a_fault_rings_the_alarms_that_it_should_in_time_and_no_other(fault):
-    """Every alarm of the template runs on one history; each fires at most once."""
+    """A fault fires its alarms in time, each at most once, and no other alarm of the template."""
     assert RINGS.get(fault, {}) == rung(STACK_FAULTS[fault])

@@ -17,13 +17,13 @@ cfn_guard_rs = pytest.importorskip(
 
 @pytest.fixture(scope="session")
 def rules(repository):
-    """The rules as they are written."""
+    """Return the text of the rules."""
     return (repository / "tests" / "stack" / "house.guard").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
 def translated(repository, request):
-    """template.yaml after AWS's translator."""
+    """Return template.yaml as AWS's translator writes it."""
     python = repository / ".venv-sam" / "bin" / "python"
     if not python.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
@@ -42,8 +42,8 @@ HOUSE_RULE = re.compile(
 
 def keeps(template, rules, name):
     """
-    Whether *template* keeps the rule *name*. cfn-guard-rs 0.3.3 cuts a long report, so it gets
-    one rule at a time; only the report of a broken one is long.
+    Return True if *template* keeps the rule *name*. cfn-guard-rs 0.3.3 cuts a long report, so it
+    gets one rule at a time; only a broken rule has a long report.
     """
     alone = HOUSE_RULE.sub(lambda rule: rule[0] if rule["name"] == name else "", rules)
     try:
@@ -53,7 +53,7 @@ def keeps(template, rules, name):
 
 
 def test_the_template_keeps_every_house_rule(translated, rules):
-    """None is broken, and each finds resources to look at."""
+    """No rule is broken, and each rule finds resources to check."""
     sentences = {rule["name"]: rule["sentence"] for rule in HOUSE_RULE.finditer(rules)}
     assert {} == {
         name: sentence for name, sentence in sentences.items() if not keeps(translated, rules, name)
@@ -61,7 +61,9 @@ def test_the_template_keeps_every_house_rule(translated, rules):
 
 
 def test_the_stack_stays_small(translated):
-    """Somebody pays for, reads and has to understand each resource."""
+    """
+    The number of resources has a limit, because an operator pays for, reads and maintains each.
+    """
     kinds = Counter(resource["Type"] for resource in translated["Resources"].values())
     assert 90 >= kinds.total()
     assert 16 >= kinds["AWS::CloudWatch::Alarm"]

@@ -1,9 +1,9 @@
 """
-The saved queries of Athena, run by DuckDB on the very objects that settle puts.
+The saved queries of Athena, run by DuckDB on the objects that settle writes.
 
-The text is the template's to the letter; only the table is made otherwise, of the columns that
-the Glue table has. The chargeback's text for Athena, which only Athena runs, is compared with the
-one that DuckDB runs, and parsed as Trino's.
+The text is the template's, unchanged; the test makes the table from the columns of the Glue table.
+The chargeback's text for Athena, which only Athena runs, is compared with the text for DuckDB and
+parsed as Trino's.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ NANO_DECIMAL = Decimal(10**9)
 MICROS_OF_HOUR = 60 * 10**6
 WHOLE_CALL = re.compile(r"\bwhole\((?!a, b\))([^(),]+), ([^(),]+)\)")
 IN_ATHENA = r"CAST((\1 - mod(\1, \2)) / \2 AS DECIMAL(38, 0))"
-"""Division of DECIMAL rounds half up in Trino, so what is divided has no remainder."""
+"""Division of DECIMAL rounds half up in Trino, so the dividend must leave no remainder."""
 
 SAVED = re.compile(r"(/chargeback' }\n.*?Fn::Sub: \|-\n)(.*?)\n\n(?=#)", re.DOTALL)
 
 
 def queries(template):
-    """Texts of the saved queries by name."""
+    """Return texts of the saved queries by name."""
     return {
         resource["Properties"]["Name"]["Fn::Sub"].rpartition("/")[2]: resource["Properties"][
             "QueryString"
@@ -55,7 +55,7 @@ def queries(template):
 
 
 def columns(template, logical_id):
-    """Columns of a Glue table, and their types."""
+    """Return columns of a Glue table and their types."""
     table = template["Resources"][logical_id]["Properties"]["TableInput"]["StorageDescriptor"]
     return {
         column["Name"]: column["Type"].upper().replace("STRING", "VARCHAR")
@@ -64,9 +64,10 @@ def columns(template, logical_id):
 
 
 def answers(folder, template):
-    """What each saved query but the chargeback gives of the ledger in *folder*."""
+    """Return the answers of each saved query except the chargeback for the ledger in *folder*."""
     kinds = {
-        MEMBER_BY_COLUMN[name]: kind for name, kind in columns(template, "LedgerTable").items()
+        MEMBER_BY_COLUMN[name]: column_type
+        for name, column_type in columns(template, "LedgerTable").items()
     }
     with duckdb.connect() as database:
         database.execute(
@@ -75,22 +76,27 @@ def answers(folder, template):
             f"columns={kinds}, hive_partitioning=true, "
             "hive_types={'date': VARCHAR, 'hour': VARCHAR, 'schema': VARCHAR})"
         )
-        found = {}
+        rows_by_query = {}
         for name, text in queries(template).items():
             if name != "chargeback":
                 answer = database.execute(text)
                 names = [column[0].lower() for column in answer.description]
-                found[name] = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
-    return found
+                rows_by_query[name] = [
+                    dict(zip(names, row, strict=True)) for row in answer.fetchall()
+                ]
+    return rows_by_query
 
 
 @pytest.fixture
 def yesterday(hour, tmp_path):
-    """The rehearsal's hour a day ago, since the queries look back from today: folder and rows."""
+    """
+    Return folder and rows of the rehearsal's hour, a day ago, because the queries look back from
+    today.
+    """
     then = int(time.time()) // 3600 - 24
     rows = []
     objects = {parse_part_key(key): payload for key, payload in hour.ledger.items()}
-    del objects[None]  # the summary, which stands where Athena does not look
+    del objects[None]  # the summary, which is outside Athena's location
     for (hour_of, part), payload in objects.items():
         of_part = [row._replace(hour=then) for row in read_rows([(hour_of, payload)])]
         file = tmp_path / part_key(then, part)
@@ -102,38 +108,41 @@ def yesterday(hour, tmp_path):
 
 
 def test_each_saved_query_says_what_the_rows_say(yesterday, template):
-    """By owner and by day, to the last digit of a dollar."""
+    """Each saved query agrees with the rows by owner and by day, to the last digit of a dollar."""
     folder, rows = yesterday
-    found = answers(folder, template)
-    assert {"idle-by-owner", "trend-by-day"} == found.keys()
+    rows_by_query = answers(folder, template)
+    assert {"idle-by-owner", "trend-by-day"} == rows_by_query.keys()
     idle, avoidable, held = (
         sum(getattr(row, field) or 0 for row in rows)
         for field in ("idle_cost", "avoidable_cost", "allocated")
     )
-    for name, reported in found.items():
+    for name, reported in rows_by_query.items():
         assert idle / NANO_DECIMAL == sum(Decimal(row["idle_usd"] or 0) for row in reported), name
         assert avoidable / NANO_DECIMAL == sum(
             Decimal(row["avoidable_usd"] or 0) for row in reported
         ), name
-    (day,) = found["trend-by-day"]
+    (day,) = rows_by_query["trend-by-day"]
     assert held / MICROS_OF_HOUR == pytest.approx(float(day["core_hours"]))
-    first = found["idle-by-owner"][0]
+    first = rows_by_query["idle-by-owner"][0]
     assert "slurm:4711 ml-user" == first["owner"]
     assert 1 == first["instances"]
-    assert {row.owner for row in rows} == {row["owner"] for row in found["idle-by-owner"]}
+    assert {row.owner for row in rows} == {row["owner"] for row in rows_by_query["idle-by-owner"]}
 
 
 def test_the_two_texts_of_the_chargeback_differ_in_whole_division_alone(
     template, repository, request
 ):
-    """And in the name of the bill's table; `--update-golden` writes Athena's anew."""
+    """
+    The two texts of the chargeback differ only in integer division and the bill's table;
+    `--update-golden` writes Athena's.
+    """
     expected = re.sub(
         r"FROM bill\b", "FROM ${BillTable}", WHOLE_CALL.sub(IN_ATHENA, statement())
     ).strip()
     if request.config.getoption("--update-golden"):
         views = repository / "views.yaml"
         block = textwrap.indent(expected, " " * 8)
-        text = SAVED.sub(lambda found: f"{found[1]}{block}\n\n", views.read_text("utf-8"))
+        text = SAVED.sub(lambda match: f"{match[1]}{block}\n\n", views.read_text("utf-8"))
         views.write_text(text, "utf-8")
         return
     assert expected == queries(template)["chargeback"]["Fn::Sub"]
@@ -141,7 +150,10 @@ def test_the_two_texts_of_the_chargeback_differ_in_whole_division_alone(
 
 
 def test_athena_can_read_the_text_and_its_tables_are_those_of_the_command(template):
-    """Trino's grammar, the tables that are there, five parameters, no sign that splits a text."""
+    """
+    Trino parses the text, its tables are the command's, it has five parameters and no sign that
+    would split it.
+    """
     text = queries(template)["chargeback"]["Fn::Sub"].replace("${BillTable}", "exports.focus")
     (tree,) = sqlglot.parse(text, dialect="trino")
     names = {table.name for table in tree.find_all(sqlglot.exp.Table)}

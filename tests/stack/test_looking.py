@@ -1,4 +1,4 @@
-"""The dashboards, the saved queries, and the page about them: every name is there."""
+"""The dashboards, the saved queries and their page: every name exists."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DASHBOARD_CHOICES = [
 ]
 
 
-# --- what is deployed ---
+# --- dashboards ---
 
 
 @pytest.mark.parametrize("choice", DASHBOARD_CHOICES, ids=str)
 def test_it_has_no_mistake_whatever_the_parameters_say(dashboards, choice):
     """
-    It is JSON after substitution, fits 24 columns, and each metric, dimension, statistic and field
-    is in the catalogue.
+    A dashboard is JSON after substitution, fits 24 columns, and names only metrics, dimensions,
+    statistics and fields of the catalogue.
     """
     for dashboard in dashboards(**choice).values():
         for widget in json.loads(dashboard["DashboardBody"])["widgets"]:
@@ -41,7 +41,10 @@ def test_it_has_no_mistake_whatever_the_parameters_say(dashboards, choice):
 
 @pytest.mark.parametrize("choice", DASHBOARD_CHOICES, ids=str)
 def test_every_alarm_of_the_deployment_is_on_it_once(dashboards, deployed, choice):
-    """And none that the deployment does not have: a widget with one unknown ARN shows an error."""
+    """
+    The dashboard has each alarm of the deployment once and no other, because an unknown ARN shows
+    an error.
+    """
     bodies = [json.loads(dashboard["DashboardBody"]) for dashboard in dashboards(**choice).values()]
     widgets = [widget for body in bodies for widget in body["widgets"]]
     shown = [arn for widget in widgets for arn in widget["properties"].get("alarms", [])]
@@ -50,7 +53,10 @@ def test_every_alarm_of_the_deployment_is_on_it_once(dashboards, deployed, choic
 
 
 def test_a_number_of_all_clusters_is_no_sum_of_publications(body):
-    """A restated minute has several values: the mean of five minutes is added, with a name."""
+    """
+    A number of all clusters has a label and a mean or maximum of five minutes, because a restated
+    minute has several values.
+    """
     shown = [
         widget for widget in body["widgets"] if widget["properties"].get("view") == "singleValue"
     ]
@@ -63,7 +69,7 @@ def test_a_number_of_all_clusters_is_no_sum_of_publications(body):
 
 
 def test_whatever_the_stack_counts_of_itself_is_on_it(body):
-    """Every self-metric of the stack has a graph, in the last section, Pipeline."""
+    """Every self-metric of the stack has a graph in the last section, Pipeline."""
     shown = {
         drawn.metric
         for widget in body["widgets"]
@@ -85,32 +91,32 @@ CLUSTER_SEARCH = re.compile(
 
 @pytest.fixture(scope="module")
 def committed(repository):
-    """The file that people import."""
+    """Return the file that operators import."""
     return (repository / "deploy" / "grafana" / "neuron-emf.json").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def panels(committed):
-    """Its panels, by their titles."""
+    """Return the panels by title."""
     return {load["title"]: load for load in json.loads(committed)["panels"]}
 
 
 def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
-    """A restated gauge must not double: each search has the statistic of the catalogue."""
+    """Each search has the statistic of the catalogue, so that a restated gauge does not double."""
     for title, panel in panels.items():
         if panel["targets"][0]["queryMode"] == "Logs":
             continue
         for text in [target["expression"] for target in panel["targets"]]:
-            found = CLUSTER_SEARCH.findall(text)
-            assert found, title
+            searches = CLUSTER_SEARCH.findall(text)
+            assert searches, title
             rest = CLUSTER_SEARCH.sub("", text)
             assert re.fullmatch(r"|(SUM|MIN)\(\)( - SUM\(\))?", rest), text
-            for metric, statistic, _ in found:
+            for metric, statistic, _ in searches:
                 assert DEFAULT_ROLLUP_METRICS[metric].statistic == statistic, metric
 
 
 def test_the_table_of_owners_asks_for_fields_that_rollups_have(panels):
-    """In the log group of the rollups of the stack that is chosen."""
+    """The table of owners reads fields of rollups in the rollups' log group of the chosen stack."""
     (query,) = panels["Owners of idle cores"]["targets"]
     assert ["/neuron-emf/${stack}/rollups"] == query["logGroupNames"]
     assert {"rollup"} == kinds(query["expression"])
@@ -130,18 +136,20 @@ QUERY_NAMES = {
 }
 ROLLUP_QUERIES = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery"}
 
-# --- what is deployed ---
+# --- saved queries ---
 
 
 @pytest.mark.parametrize("name", QUERY_NAMES)
 def test_every_field_that_a_query_names_is_in_the_catalogue(queries, name):
-    """Logs Insights answers a name that no line has with nothing, and says no word."""
+    """
+    Each field in a query is in the catalogue: Logs Insights returns an empty result for any other.
+    """
     assert [] == unknown_names(queries[name]["QueryString"])
 
 
 @pytest.mark.parametrize("name", QUERY_NAMES)
 def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
-    """Rollups are in a group of their own."""
+    """A query reads the log group of its lines; rollups have a group of their own."""
     assert (name in ROLLUP_QUERIES) is ({"rollup"} == kinds(queries[name]["QueryString"]))
     group = "<RollupsLogGroup>" if name in ROLLUP_QUERIES else "/neuron-emf/records"
     assert [group] == queries[name]["LogGroupNames"]
@@ -150,11 +158,12 @@ def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
 @pytest.mark.parametrize("name", QUERY_NAMES)
 def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
     """
-    It begins with a field that the log group has an index of: CloudWatch bills by what it reads.
+    A query begins with an indexed field of the log group, because CloudWatch bills by the data it
+    reads.
     """
     group = "RollupsLogGroup" if name in ROLLUP_QUERIES else "RecordsLogGroup"
     (policy,) = deployed()[group]["Properties"]["FieldIndexPolicies"]
     condition = re.search(r"^filter (.+)$", queries[name]["QueryString"], re.MULTILINE)[1]
     terms = [] if " or " in condition and "(" not in condition else condition.split(" and ")
-    equal = {found[1] for term in terms if (found := re.match(r"(\w+) (?:=|in) ", term))}
+    equal = {match[1] for term in terms if (match := re.match(r"(\w+) (?:=|in) ", term))}
     assert {"Kind"} <= equal <= set(policy["Fields"])

@@ -1,4 +1,6 @@
-"""How lines reach ingest in each mode; changing the mode loses none, and its guard sees to that."""
+"""
+The path of lines to ingest in each mode; a change of mode loses no line, because of its guard.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ RIGHT_TYPES = re.compile(r"AWS::(IAM::|Lambda::Permission|SQS::QueuePolicy|SNS::
 
 
 def statements_of(role):
-    """What a resolved role may do."""
+    """Return the statements of a resolved role."""
     (policy,) = role["Properties"]["Policies"]
     return policy["PolicyDocument"]["Statement"]
 
@@ -25,7 +27,7 @@ def statements_of(role):
 
 
 def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
-    """CloudWatch Logs writes with a role of its own."""
+    """Mode kinesis delivers only to the stream; CloudWatch Logs writes with a role of its own."""
     resources = deployed(Mode="kinesis")
     assert resources.keys() >= STREAM_ONLY
     subscription = resources["RecordsSubscription"]["Properties"]
@@ -37,7 +39,7 @@ def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
 
 
 def test_drain_delivers_directly_and_still_reads_the_stream(deployed):
-    """What direct and kinesis have, together: so nothing in the stream is left unread."""
+    """Mode drain delivers directly and reads the stream, so that no line of the stream is lost."""
     direct, kinesis, drain = (deployed(Mode=mode) for mode in ALL_MODES)
     assert direct.keys() | STREAM_ONLY == kinesis.keys() == drain.keys()
     assert direct["RecordsSubscription"] == drain["RecordsSubscription"]
@@ -45,7 +47,9 @@ def test_drain_delivers_directly_and_still_reads_the_stream(deployed):
 
 
 def test_no_mode_changes_what_anybody_may_do(deployed):
-    """A right that is new with the stream, or gone with it, would race what needs it."""
+    """
+    A mode changes no permission, because a new or removed permission would race with its user.
+    """
     rights = [
         {
             name: resource
@@ -62,7 +66,10 @@ def test_no_mode_changes_what_anybody_may_do(deployed):
 
 
 def test_the_reader_gives_up_before_the_stream_forgets(deployed):
-    """So that what is given up goes to the queue; the house rules hold the rest of it."""
+    """
+    The reader gives up before the stream expires, so that its failures go to the queue; the house
+    rules check the rest.
+    """
     resources = deployed(Mode="kinesis")
     reader = resources["StreamReader"]["Properties"]
     kept_s = resources["RecordsStream"]["Properties"]["RetentionPeriodHours"] * 3600
@@ -72,7 +79,10 @@ def test_the_reader_gives_up_before_the_stream_forgets(deployed):
 
 
 def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
-    """It is below half of the shortest grace; a longer window would be cheaper."""
+    """
+    A full window ends before a minute closes without it: it is less than half of the shortest
+    grace.
+    """
     reader = template["Resources"]["StreamReader"]["Properties"]
     window_s = reader["MaximumBatchingWindowInSeconds"]
     assert window_s < template["Parameters"]["GraceSeconds"]["MinValue"] / 2
@@ -84,13 +94,15 @@ KINESIS_TO_DIRECT = ("kinesis", "direct")
 
 @pytest.fixture
 def ask(template, monkeypatch):
-    """Run the guard on an event as CloudFormation does; the answer that it puts."""
+    """
+    Return a function that runs the guard on an event as CloudFormation does and returns its answer.
+    """
     guard = {}
     bodies = []
     exec(template["Resources"]["ModeGuardFunction"]["Properties"]["Code"]["ZipFile"], guard)
     monkeypatch.setattr(urllib.request, "urlopen", lambda request: bodies.append(request.data))
 
-    def answer(kind, before, after, status):
+    def answer(request_type, before, after, status):
         class FakeCloudFormation:
             def describe_stacks(self, StackName):  # noqa: N803 - as boto3 calls it
                 assert StackName == STACK_ARN
@@ -99,9 +111,9 @@ def ask(template, monkeypatch):
                 return {"Stacks": [{"StackStatus": status}]}
 
         monkeypatch.setattr(boto3, "client", lambda _service, **_: FakeCloudFormation())
-        old = {"OldResourceProperties": {"Mode": before}} if kind == "Update" else {}
+        old = {"OldResourceProperties": {"Mode": before}} if request_type == "Update" else {}
         event = {
-            "RequestType": kind,
+            "RequestType": request_type,
             "ResponseURL": "http://127.0.0.1/",
             "StackId": STACK_ARN,
             "RequestId": "1",
@@ -116,10 +128,10 @@ def ask(template, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "modes", "status", "expected"),
+    ("request_type", "modes", "status", "expected"),
     [
         ("Update", KINESIS_TO_DIRECT, "UPDATE_IN_PROGRESS", "FAILED"),
-        ("Update", KINESIS_TO_DIRECT, None, "FAILED"),  # not known is not rolling back
+        ("Update", KINESIS_TO_DIRECT, None, "FAILED"),  # an unknown status is not a rollback
         ("Update", KINESIS_TO_DIRECT, "UPDATE_ROLLBACK_IN_PROGRESS", "SUCCESS"),
         ("Update", ("drain", "direct"), "UPDATE_IN_PROGRESS", "SUCCESS"),
         ("Update", ("kinesis", "drain"), "UPDATE_IN_PROGRESS", "SUCCESS"),
@@ -128,9 +140,12 @@ def ask(template, monkeypatch):
         ("Delete", ("", "kinesis"), "DELETE_IN_PROGRESS", "SUCCESS"),
     ],
 )
-def test_unread_lines_are_deleted_by_no_deployment(ask, kind, modes, status, expected):
-    """Only the way back of a change that failed goes from kinesis to direct in one step."""
-    answer = ask(kind, *modes, status)
+def test_unread_lines_are_deleted_by_no_deployment(ask, request_type, modes, status, expected):
+    """
+    Only a rollback goes from kinesis to direct in one step; a deployment that would lose lines
+    fails.
+    """
+    answer = ask(request_type, *modes, status)
     assert expected == answer["Status"]
     assert "mode" == answer["PhysicalResourceId"]
     assert (expected == "FAILED") == ("Mode=drain" in answer.get("Reason", ""))
@@ -140,7 +155,7 @@ def test_unread_lines_are_deleted_by_no_deployment(ask, kind, modes, status, exp
 
 
 def test_the_filter_waits_for_the_guard(template):
-    """Nothing that lines depend on is changed before the guard has agreed."""
+    """Lines' resources change only after the guard has agreed."""
     after = template["Resources"]["RecordsSubscription"]["Metadata"]
     assert {"Ref": "ModeGuard"} == after["Allowed"]
     assert {"Ref": "Mode"} == template["Resources"]["ModeGuard"]["Properties"]["Mode"]

@@ -1,4 +1,4 @@
-"""Nothing that runs on AWS calls PutMetricData, and no role may do more than its code does."""
+"""No code on AWS calls PutMetricData, and no role permits more than its code needs."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import pytest
 from tests.stack.stack_template import as_list, statements
 
 FORBIDDEN_NAMES = {"put_metric_data", "PutMetricData"}
-FORBIDDEN_CLIENTS = {"cloudwatch"}  # boto3's name of the API that has it
+FORBIDDEN_CLIENTS = {"cloudwatch"}  # boto3's name of the service with PutMetricData
 RECORDS_LOG_GROUP = {
     "Fn::Sub": "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}"
     ":log-group:${LogGroupName}:*"
 }
-# by its name, which CloudFormation begins with the stack's: the right is older than it
+# by name, which begins with the stack's name: the permission exists before the stream
 STREAM_RESOURCE = {
     "Fn::Sub": "arn:${AWS::Partition}:kinesis:${AWS::Region}:${AWS::AccountId}"
     ":stream/${AWS::StackName}-RecordsStream-*"
 }
-BUS = {  # by its name, which is a parameter
+BUS = {  # by name, which is a parameter
     "Fn::Sub": "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}"
     ":event-bus/${FindingsBus}"
 }
-NETWORK = {  # what Lambda needs of a role whose function is in a VPC
+NETWORK = {  # permissions that Lambda needs for a function in a VPC
     f"ec2:{action}"
     for action in (
         *("AssignPrivateIpAddresses", "CreateNetworkInterface", "DeleteNetworkInterface"),
         *("DescribeNetworkInterfaces", "DescribeSubnets", "UnassignPrivateIpAddresses"),
     )
 }
-BUCKET_RESOURCES = [  # by its name: it may be one that the stack did not create
+BUCKET_RESOURCES = [  # by name: another stack may have created it
     {
         "Fn::Sub": [
             f"arn:${{AWS::Partition}}:s3:::${{Name}}{objects}",
@@ -40,26 +40,26 @@ BUCKET_RESOURCES = [  # by its name: it may be one that the stack did not create
     for objects in ("", "/ledger/*")
     for name in ("LedgerBucketName",)
 ]
-ANY_RESOURCE_ACTIONS = NETWORK | {"ec2:DescribeInstances"}  # know no resources
+ANY_RESOURCE_ACTIONS = NETWORK | {"ec2:DescribeInstances"}  # actions without a resource
 
 
 def metric_calls(source):
     """
-    Every attribute, name or whole text in *source* that can lead to PutMetricData.
+    Return every attribute, name or whole text in *source* that can lead to PutMetricData.
 
-    Prose is no call: a docstring may say that there is none.
+    A docstring with the name in its text is not a call.
     """
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(source)):
         names = {getattr(node, "attr", ""), getattr(node, "id", "")} & FORBIDDEN_NAMES
         if isinstance(node, ast.Constant):
             names = {node.value} & (FORBIDDEN_NAMES | FORBIDDEN_CLIENTS)
-        found += [(getattr(node, "lineno", 0), name) for name in names]
-    return found
+        calls += [(getattr(node, "lineno", 0), name) for name in names]
+    return calls
 
 
 def sources(repository):
-    """Every Python file that runs on an instance or in a function."""
+    """Yield every Python file that runs on an instance or in a function."""
     return [*(repository / "emitter").rglob("*.py"), *(repository / "lambda").rglob("*.py")]
 
 
@@ -67,20 +67,20 @@ def sources(repository):
 
 
 def test_no_code_on_aws_or_on_an_instance_calls_the_metrics_api(repository):
-    """Every metric comes from a log line."""
+    """No code on AWS or on an instance calls PutMetricData: every metric comes from a log line."""
     assert sources(repository)
     calls = {
         str(path.relative_to(repository)): metric_calls(path.read_text(encoding="utf-8"))
         for path in sources(repository)
     }
-    assert {} == {path: found for path, found in calls.items() if found}
+    assert {} == {path: names for path, names in calls.items() if names}
 
 
 # --- least privilege ---
 
 
 def ways_of(resource):
-    """What a resource of a statement may be, whichever conditions of the template are true."""
+    """Return the possible resources of a statement under any condition of the template."""
     if "Fn::If" not in resource:
         return [resource]
     _, *branches = resource["Fn::If"]
@@ -89,7 +89,7 @@ def ways_of(resource):
 
 def test_every_statement_names_its_actions_and_its_resource(template):
     """
-    No wildcard in an action, and no resource that is not of this stack or one of its parameters.
+    A statement has no wildcard in an action, and only resources of this stack or its parameters.
     """
     ours = template["Resources"].keys() | template["Parameters"].keys()
     for name, statement in statements(template):
@@ -110,9 +110,7 @@ def test_every_statement_names_its_actions_and_its_resource(template):
 
 @pytest.mark.parametrize("cluster", ["", "training"])
 def test_every_rule_may_leave_what_it_cannot_deliver(deployed, cluster):
-    """
-    The queue takes from each rule that there is and from no other; a rule has no role to send with.
-    """
+    """The queue accepts events from each rule and from no other sender; a rule has no role."""
     resources = deployed(ClusterName=cluster)
     rules = {
         f"<{name}.Arn>"

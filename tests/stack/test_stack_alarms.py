@@ -1,4 +1,4 @@
-"""What the template's alarms wait for and ask for, whom they tell, and the runbook they link to."""
+"""The template's alarms: their windows, statistics, recipients and runbooks."""
 
 from __future__ import annotations
 
@@ -40,47 +40,51 @@ TOPIC = "arn:aws:sns:us-east-1:123456789012"
 DAY_SECONDS = 86_400
 SILENCE_ALARMS = {"NoMinuteClosedAlarm", "HoursNotSettledAlarm"}
 INSIGHTS_S = 3 * 3600
-"""How far back CloudWatch lets an alarm look: a day, a query's alarm three hours."""
+"""The longest window of an alarm: a day, or three hours for a query."""
 
 
-# --- which there are ---
+# --- the list of alarms ---
 
 
 @pytest.mark.parametrize("choice", ALARM_CHOICES, ids=str)
 def test_its_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
-    """All but the rehearsal, whose evaluator runs the queries itself."""
+    """
+    The alarms of the template watch clusters, whatever the parameters, except in the rehearsal,
+    which evaluates the queries itself.
+    """
     expected = set() if EMULATED.items() <= choice.items() else set(OF_CLUSTERS)
     assert expected == on_rollups(template).keys() & stated(template, **choice).keys()
 
 
 def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(template):
-    """One contributor for each cluster, or one for the named cluster."""
+    """
+    A cluster name changes only whose alarm it is: one contributor per cluster, or one for the named
+    cluster.
+    """
     for name, every in on_rollups(template).items():
         named = stated(template, **ONE_CLUSTER)[name]
         names = ("ClusterName",)
-        assert (names, names, ()) == (
-            every.source.dimensions,
-            every.source.group_by,
-            every.source.where,
-        ), name
+        assert names == every.source.dimensions, name
+        assert names == every.source.group_by, name
+        assert () == every.source.where, name
         assert named == replace(
             every, source=replace(every.source, where=(("ClusterName", "training"),))
         ), name
 
 
 def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(deployed):
-    """A query returns its first 500 time series, so the worst come first."""
+    """The worst clusters come first, because a query returns only its first 500 time series."""
     for name, alarm in of_type(deployed(), ALARM_TYPE).items():
         if name in OF_CLUSTERS:
             worst_first = "ASC" if alarm["ComparisonOperator"].startswith("Less") else "DESC"
             assert alarm["Metrics"][0]["Expression"].endswith(f"() {worst_first}"), name
 
 
-# --- what they wait for ---
+# --- windows ---
 
 
 def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
-    """A day, and three hours for a query."""
+    """No alarm has a longer window than CloudWatch accepts: a day, or three hours for a query."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
             limit_s = INSIGHTS_S if isinstance(alarm.source, MetricsInsightsQuery) else DAY_SECONDS
@@ -96,7 +100,10 @@ def test_only_silence_of_the_stack_itself_breaches(template):
 
 
 def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
-    """The whole window must be missing."""
+    """
+    If missing data breaches, the whole window must be missing, so that lateness alone does not
+    fire.
+    """
     alarm = stated(template)["NoMinuteClosedAlarm"]
     assert 10 == alarm.evaluation_periods == alarm.datapoints_to_alarm
 
@@ -108,32 +115,35 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
 def test_an_alarm_on_silence_waits_for_a_new_stack_or_says_that_it_does_not(
     repository, file, silent, partition
 ):
-    """Only partition `aws` has alarm warm-up. Elsewhere the first message explains itself."""
+    """
+    An alarm on silence has warm-up in partition `aws`; elsewhere its first message explains itself.
+    """
     template = Template(load_template(repository / file), {"AWS::Partition": partition})
     alarms = dict(template.resources("AWS::CloudWatch::Alarm"))
     for name in silent:
         warm_up = alarms[name].get("WarmUpConfiguration", {"WarmUpPeriodDurationInMinutes": 0})
-        waits = warm_up["WarmUpPeriodDurationInMinutes"] > 10  # minutes of NoMinuteClosedAlarm
+        # NoMinuteClosedAlarm has a window of 10 minutes
+        waits = warm_up["WarmUpPeriodDurationInMinutes"] > 10
         assert (partition == "aws") == waits, name
         is_named = "a new stack fires this alarm once, before" in alarms[name]["AlarmDescription"]
         assert waits != is_named, name
 
 
-# --- what they ask for ---
+# --- statistics and recipients ---
 
 
 def test_a_repeated_line_changes_no_alarm(template):
-    """Alarms read our metrics with Average or Maximum: a copy would double a Sum."""
+    """
+    Alarms read the project's metrics with Average or Maximum, because a copy of a line doubles a
+    Sum.
+    """
     known = {**DEFAULT_ROLLUP_METRICS, **STACK_METRICS}
     words = {"AVG": "Average", "MAX": "Maximum"}
     asked = [
-        (
-            name,
-            source.metric,
-            words.get(found := getattr(source, "function", ""), found) or source.statistic,
-        )
+        (name, source.metric, words.get(function, function) or source.statistic)
         for name, alarm in stated(template, Mode="kinesis").items()
         for source in getattr(alarm.source, "metrics", {"": alarm.source}).values()
+        for function in [getattr(source, "function", "")]
         if source.metric in known
     ]
     assert len(asked) > len(SUBJECTS)
@@ -159,7 +169,10 @@ PERMISSION = "AWS::Lambda::Permission"
 def test_an_alarm_on_the_pipeline_publishes_itself_and_one_on_clusters_leaves_it_to_explain(
     template, deployed, parameters, topics
 ):
-    """Of ALARM alone; explain may be what is broken, and a cluster's alarm would come twice."""
+    """
+    Alarms on the pipeline publish themselves, because explain may be broken. Alarms on clusters
+    leave their message to explain.
+    """
     resources = deployed(Mode="kinesis", **parameters)
     for name, properties in of_type(resources, ALARM_TYPE).items():
         expected = topics if name in on_pipeline(template) else None
@@ -169,7 +182,9 @@ def test_an_alarm_on_the_pipeline_publishes_itself_and_one_on_clusters_leaves_it
 
 @pytest.mark.parametrize("parameters", [{}, ONE_CLUSTER], ids=str)
 def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, parameters):
-    """The rule takes contributors of this stack's alarms, not the query's own state."""
+    """
+    Explain gets every alarm on rollups and no other: contributors' states, not the query's own.
+    """
     resources = deployed(**parameters)
     rules = {
         name: rule
@@ -202,15 +217,15 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, param
 
 @pytest.fixture(scope="module")
 def runbook(repository):
-    """docs/operations.md."""
+    """Return the text of docs/operations.md."""
     return (repository / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def test_the_link_is_of_the_release_that_is_deployed(template, repository, deployed):
     """
-    A clone links to the page at its branch, a release to the page at its tag, each by https.
+    An alarm links to the page of its release by https: a clone to its branch, a release to its tag.
 
-    An upgrade keeps the value of each parameter, so no default names a version.
+    An upgrade keeps the value of each parameter, so no default has a version.
     """
     page = f"{PAGES_ADDRESS}/blob/main/docs/operations.md"
     assert page.startswith("https://")
@@ -233,14 +248,14 @@ def test_the_link_is_of_the_release_that_is_deployed(template, repository, deplo
 
 
 def test_the_end_of_a_hardware_alarm_names_the_window_of_the_alarm(template):
-    """Its message says for how many minutes CloudWatch saw no new error."""
+    """The OK message of a hardware alarm has the minutes in which CloudWatch saw no new error."""
     alarm = template["Resources"]["HardwareErrorsAlarm"]["Properties"]
     assert HARDWARE_WINDOW_MINUTES == alarm["EvaluationPeriods"]
 
 
 def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
-    """The link in its description is a heading of the runbook, and no heading is left over."""
-    headings = [anchor_of(found) for found in re.findall(r"^### (.+)$", runbook, re.MULTILINE)]
+    """Each alarm links to a heading of the runbook, and the runbook has no other heading."""
+    headings = [anchor_of(title) for title in re.findall(r"^### (.+)$", runbook, re.MULTILINE)]
     assert len(headings) == len(set(headings))
     linked = set()
     for name, alarm in of_type(template["Resources"], ALARM_TYPE).items():
@@ -251,7 +266,9 @@ def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
 
 
 def test_the_queries_of_the_runbook_name_what_lines_have(runbook):
-    """A name that no line has is answered with nothing."""
+    """
+    The runbook's queries use only names that lines have, because an unknown name returns nothing.
+    """
     queries = re.findall(r"^```sql\n(.*?)^```$", runbook, re.MULTILINE | re.DOTALL)
     assert queries
     assert [] == [unknown_names(query) for query in queries if unknown_names(query)]

@@ -1,4 +1,4 @@
-"""What a deployment of template.yaml makes, and what its parameters accept."""
+"""The resources of template.yaml and the values that its parameters accept."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ RULE_PARAMETERS = [
 ]
 
 
-# --- order and words ---
+# --- parameters ---
 
 
 def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
     """
-    A default, and bounds or a pattern that CloudFormation itself checks; its description has
-    the unit and bounds of a number, and what empty means, in one sentence.
+    Every parameter has a default, bounds or a pattern, and one sentence with unit, bounds and the
+    meaning of empty.
     """
     bounds = ({"AllowedValues"}, {"AllowedPattern"}, {"MinValue", "MaxValue"}, {"MaxLength"})
     for name, parameter in template["Parameters"].items():
@@ -84,9 +84,10 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
 
 def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
     """
-    Named resources carry the stack's name or a parameter; the rest is named by CloudFormation.
+    A resource has the stack's name or a parameter in its name, or a name that CloudFormation makes.
     """
-    of_others = {"FunctionName", "MetricName", "PolicyName"}  # the last is within its roles
+    # FunctionName, MetricName and PolicyName are names of other resources
+    of_others = {"FunctionName", "MetricName", "PolicyName"}
     names = {
         f"{logical_id}.{member}": value
         for logical_id, resource in template["Resources"].items()
@@ -100,11 +101,11 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
     assert set() == fixed & {name.partition(".")[2] for name in names}
 
 
-# --- what the rehearsal leaves out ---
+# --- the rehearsal ---
 
 
 def test_what_is_not_emulated_is_listed(template, deployed):
-    """The list that the rehearsal prints is what its account leaves out, neither more nor less."""
+    """The list that the rehearsal prints is exactly what its account does not emulate."""
     real = deployed()
     emulated = deployed(**EMULATED)
     assert set() == emulated.keys() - real.keys()
@@ -119,7 +120,8 @@ def test_what_is_not_emulated_is_listed(template, deployed):
 
 def test_the_raw_lines_outlive_the_stack(deployed):
     """
-    They are the only copy; a first deployment that fails leaves nothing in the way of the next.
+    The raw lines outlive the stack, because they are the only copy. A failed first deployment does
+    not block the next.
     """
     records = deployed()["RecordsLogGroup"]
     assert records["DeletionPolicy"] == "RetainExceptOnCreate"
@@ -128,14 +130,14 @@ def test_the_raw_lines_outlive_the_stack(deployed):
 
 
 class Recorded(dict):
-    """Variables that remember which of them were asked for."""
+    """Variables that remember which of them were read."""
 
     def __init__(self, variables):
         super().__init__(variables)
         self.read = set()
 
     def get(self, name, default=None):
-        """As a dictionary does."""
+        """Return a variable as a dictionary does."""
         self.read.add(name)
         return super().get(name, default)
 
@@ -145,7 +147,7 @@ class Recorded(dict):
 
 
 def variables_of(template, deployed, function, **parameters):
-    """The environment that a deployment gives to one function, all of it text."""
+    """Return the environment of one function in a deployment; all values are text."""
     shared = template["Globals"]["Function"]["Environment"]["Variables"]
     values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
     defaults = {name: parameter["Default"] for name, parameter in template["Parameters"].items()}
@@ -157,7 +159,10 @@ def variables_of(template, deployed, function, **parameters):
 
 @pytest.mark.parametrize("function", FUNCTION_IDS)
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
-    """No more and no fewer; Lambda sets AWS_ variables, and `OWN` lists those of some functions."""
+    """
+    A function has exactly the variables that it reads. Lambda sets AWS_ variables; `OWN` lists
+    variables of some functions.
+    """
     given = Recorded(variables_of(template, deployed, function))
     environment.read_environment(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
@@ -173,14 +178,19 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
 
 
 def test_the_template_and_the_code_have_the_same_defaults(template, deployed):
-    """Tests that name no rule use the deployed one."""
+    """
+    Template and code have the same defaults, so that tests without rules use the deployed ones.
+    """
     given = variables_of(template, deployed, "CloseFunction")
     assert environment.Rules() == environment.read_environment(given).rules
 
 
 @pytest.mark.parametrize(("name", "bound"), [*product(RULE_PARAMETERS, ["MinValue", "MaxValue"])])
 def test_what_cloudformation_accepts_the_functions_accept(template, deployed, name, bound):
-    """A deployment that succeeds does not fail at its first event."""
+    """
+    Functions accept what CloudFormation accepts, so that a deployment does not fail at its first
+    event.
+    """
     value = template["Parameters"][name][bound]
     given = variables_of(template, deployed, "CloseFunction", **{name: value})
     assert value in asdict(environment.read_environment(given).rules).values()
@@ -190,7 +200,7 @@ def test_what_cloudformation_accepts_the_functions_accept(template, deployed, na
 
 
 def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
-    """The quoted term is a member of every minute record and the name of no rollup metric."""
+    """The filter's term is a member of every minute record and in no rollup."""
     properties = deployed()["RecordsSubscription"]["Properties"]
     term = properties["FilterPattern"].strip('"')
     assert f'"{term}"' == properties["FilterPattern"]
@@ -212,7 +222,7 @@ def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
 
 
 def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
-    """Otherwise its own output would invoke it again, without end."""
+    """No function writes to the log group that invokes it, because that is an endless loop."""
     resources = deployed()
     source = resources["RecordsLogGroup"]["Properties"]["LogGroupName"]
     for name, properties in of_type(resources, LOG_GROUP_TYPE).items():
@@ -271,7 +281,10 @@ USELESS = {
 
 @pytest.mark.parametrize(("table", "expected"), [(SENSIBLE, True), (USELESS, False)])
 def test_what_cannot_work_is_refused_before_anything_is_made(template, table, expected):
-    """And what people type is accepted: a pattern matches the whole value."""
+    """
+    An impossible value is refused before a resource is made, and usual values are accepted: a
+    pattern matches the whole value.
+    """
     for name, values in table.items():
         parameter = template["Parameters"][name]
         for value in values:
@@ -280,15 +293,18 @@ def test_what_cannot_work_is_refused_before_anything_is_made(template, table, ex
             assert expected == accepted, f"{name}={value}"
 
 
-MAX_ENVIRONMENT_BYTES = 4096  # of all variables of a function, says Lambda, as JSON
+MAX_ENVIRONMENT_BYTES = 4096  # Lambda's limit for all variables of a function as JSON
 
 
 def test_whatever_the_parameters_hold_the_variables_of_each_function_fit(template):
-    """Each at its longest: a list that is one entry too long must not end an upgrade."""
+    """
+    Variables of each function fit with every value at its longest, because one entry too many must
+    not fail an upgrade.
+    """
     longest = {name: longest_value(parameter) for name, parameter in template["Parameters"].items()}
     longest["AWS::StackName"] = "s" * 128
     physical = {name: f"{'s' * 128}-{name}-{'x' * 13}" for name in template["Resources"]}
-    physical |= {"ChatTopic": "x" * 320}  # an ARN
+    physical |= {"ChatTopic": "x" * 320}  # length of an ARN
     resolved = Template(template, longest, physical)
     shared = template["Globals"]["Function"]["Environment"]["Variables"]
     for name, function in resolved.resources("AWS::Serverless::Function"):
@@ -298,7 +314,7 @@ def test_whatever_the_parameters_hold_the_variables_of_each_function_fit(templat
 
 
 def longest_value(parameter):
-    """Of what CloudFormation accepts, as long as it may be; each character is a byte."""
+    """Return the longest value that CloudFormation accepts; each character is a byte."""
     if parameter["Default"] in {"true", "false"}:
         return "true"
     if "AllowedValues" in parameter:

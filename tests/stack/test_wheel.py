@@ -1,4 +1,4 @@
-"""The wheel that instances install: what is in it, and the program from it alone."""
+"""The wheel that instances install: its content, and the program that runs from it alone."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 @pytest.fixture(scope="session")
 def wheel(repository, tmp_path_factory):
-    """The wheel, built from a copy: setuptools leaves files beside its source."""
+    """Return the wheel, built from a copy because setuptools leaves files next to its source."""
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(repository / name, source)
     for name in ("emitter", "lambda", "local", "neuron_emf", "tests"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(repository / name, source / name, ignore=ignored)
-    # as `make wheel` does, which also takes them away again
+    # as `make wheel`, which also removes these files
     template = release_template(repository / "template.yaml")
     (source / "neuron_emf" / "deploy" / TEMPLATE_NAME).write_text(template, "utf-8")
     (source / "neuron_emf" / "deploy" / FUNCTIONS_NAME).write_bytes(b"zip")
     shutil.copy(repository / EMITTERS, source / "neuron_emf" / "deploy")
-    made = tmp_path_factory.mktemp("wheel")
-    command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), "."]
     run = run_program(command, cwd=source)
     assert run.returncode == 0, run.stderr
-    (path,) = made.glob("*.whl")
+    (path,) = folder.glob("*.whl")
     return path
 
 
 @pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory):
-    """A folder with the wheel's content and nothing else."""
+    """Return a folder with only the wheel's content."""
     folder = tmp_path_factory.mktemp("installed")
     command = [*PIP, "install", "--no-deps", "--no-index", "--target", str(folder), str(wheel)]
     subprocess.run(command, check=True, capture_output=True)
@@ -52,8 +52,8 @@ def installed(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     """
-    Every module of the five packages, with their type markers; no aggregator, no
-    rehearsal, no tests.
+    The wheel has every module of the five packages with type markers, and neither aggregator,
+    rehearsal nor tests.
     """
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -85,7 +85,7 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     ids=lambda words: words[0] if isinstance(words, list) else "",
 )
 def test_the_program_runs_from_the_wheel_alone(installed, tmp_path, words, expected):
-    """Away from this tree: its modules, the template and the zip beside them, and its prices."""
+    """The program runs outside this tree with its modules, template, zip and prices."""
     run = run_program(
         [sys.executable, "-m", "neuron_emf", *words],
         cwd=tmp_path,

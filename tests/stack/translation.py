@@ -1,10 +1,10 @@
 """
-template.yaml as CloudFormation receives it, by AWS's own translator of SAM, without AWS.
+Translate template.yaml to the form that CloudFormation receives, with AWS's translator of SAM.
 
     .venv-sam/bin/python tests/stack/translation.py template.yaml [NAME=VALUE ...]
 
-A script, because the translator lives in the SAM CLI's environment. Prints JSON;
-NAME=VALUE replaces a parameter's default.
+It is a script because the translator is in the SAM CLI's environment. It prints JSON. NAME=VALUE
+replaces a parameter's default.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from samtranslator.translator.transform import transform
 
 
 class NoManagedPolicies:
-    """Stands in for IAM's list of AWS's managed policies, of which the template uses none."""
+    """Stand-in for IAM's list of AWS's managed policies, of which the template uses none."""
 
     def load(self) -> dict[str, str]:
         return {}
@@ -30,17 +30,17 @@ def main() -> None:
     path, *overrides = sys.argv[1:]
     template = yaml_parse(Path(path).read_text(encoding="utf-8"))
     include = template["Resources"].pop("Fn::Transform", None)
-    if include:  # CloudFormation does it before SAM, and takes no short forms
+    if include:  # CloudFormation includes files before SAM, and accepts no short forms
         included = Path(path).with_name(include["Parameters"]["Location"])
         template["Resources"] |= yaml.safe_load(included.read_text(encoding="utf-8"))
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
-            # the folder becomes an object in S3 before a template is translated
+            # the folder becomes an object in S3 before the template is translated
             resource["Properties"]["CodeUri"] = "s3://bucket/code.zip"
     template["Globals"]["Function"].pop("CodeUri", None)
     values = {name: parameter.get("Default") for name, parameter in template["Parameters"].items()}
     values |= dict(override.split("=", 1) for override in overrides)
-    os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")  # the translator wants one to be set
+    os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")  # the translator needs a region
     translated = transform(template, values, NoManagedPolicies())
     json.dump(translated, sys.stdout, indent=1)
 
