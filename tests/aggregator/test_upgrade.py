@@ -37,7 +37,7 @@ def left_behind(dynamodb, functions):  # noqa: ARG001 - the functions are those 
 @pytest.fixture
 def close_at(left_behind, monkeypatch, capsys):  # noqa: ARG001
     """
-    Return a function that closes due minutes so many seconds after the first minute and returns
+    Return a function that closes due minutes some seconds after the first minute and returns
     rollups.
     """
 

@@ -202,7 +202,7 @@ def _searched(rendering):
         return [Series(query.namespace, query.metric, tuple(sorted(values)), values, stat)]
     around, count = SEARCH_TERMS.subn("searched", rendering["expression"])
     if not count or not ARITHMETIC.fullmatch(around):
-        return [Series(wrong=(f"it is no search that we know: {rendering['expression']}",))]
+        return [Series(wrong=(f"this search is not supported: {rendering['expression']}",))]
     matches = SEARCH_TERMS.finditer(rendering["expression"])
     return [_found(match, rendering.get("yAxis", "left")) for match in matches]
 
@@ -214,7 +214,7 @@ def _found(match, axis):
     metric = values.pop("MetricName", "")
     strangers = values.keys() - set(dimensions)
     if strangers:
-        return Series(wrong=(f"{min(strangers)} is no dimension of the search",))
+        return Series(wrong=(f"{min(strangers)} is not a dimension of the search",))
     read = (match["stat"], int(match["period"]), axis)
     return Series(namespace, metric, tuple(sorted(dimensions)), values, *read)
 

@@ -120,7 +120,7 @@ def test_failing_executions_fire_at_the_third_minute(alarms):
 
 
 def test_a_quarter_of_an_hour_without_lines_fires(alarms):
-    """15 minutes without lines, which are no data points in CloudWatch Logs, fire the alarm."""
+    """15 minutes without lines, for which CloudWatch Logs has no data points, fire the alarm."""
     alarm = alarms["NoLinesAlarm"]
     history = ArrivedMinutes()
     metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))

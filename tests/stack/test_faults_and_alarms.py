@@ -22,7 +22,7 @@ FORGET_AFTER = 60
 IDLE_AFTER = 15
 JOINED = {"IdleCores", "IdleCost", "LowUtilization"}
 JOINED_MINUTES = 15
-"""Explain joins alarms of one cluster that fire within so many minutes into one message."""
+"""Explain joins alarms of one cluster that fire within this number of minutes into one message."""
 LINES_S = 75.0  # seconds until a minute's lines have arrived, and until AWS has counted
 SOON_S = 60.0
 

@@ -51,7 +51,7 @@ def reported():
 
 
 def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambda: 50.0):
-    """Close a minute with so many processes; return the stack and the outcome."""
+    """Close a minute with *processes* processes; return the stack and the outcome."""
     stack = stack or reported()
     outcome = CloseRun(
         table=stack.table,

@@ -182,7 +182,7 @@ def sent():
 
 
 def transition(metric, after_ms=0, value="ALARM", **detail):
-    """Return a change of an alarm on *metric*, so many milliseconds after the first."""
+    """Return a change of an alarm on *metric*, *after_ms* after the first."""
     at = datetime.fromtimestamp(RANG_S + after_ms / 1000, timezone.utc)
     now = state(value, at.isoformat(timespec="milliseconds").replace("+00:00", "+0000"))
     return read_transition(of_a_contributor(metric, now=now, **detail))

@@ -18,9 +18,7 @@ MINUTES_OF_DAY = 24 * 60
 
 
 def idle(before, minutes, *, minute=MINUTE, worked=False):
-    """
-    Return the finding after a minute of an instance that was idle for so long; None means not idle.
-    """
+    """Return the finding after a minute of an instance that was idle for *minutes*, or None."""
     return steps.step_idleness(before, minutes, minute, AFTER, worked=worked)
 
 

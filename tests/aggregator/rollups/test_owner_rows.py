@@ -39,7 +39,7 @@ PAID = [None, "committed", "avoidable"]
 
 def held(instance_id, *owners, **changes):
     """
-    Return an instance on which each of *owners*, (name, number) pairs, holds so many idle cores.
+    Return an instance on which each of *owners*, (name, number) pairs, holds that number of idle cores.
     """
     count = sum(number for _, number in owners)
     listed = []
