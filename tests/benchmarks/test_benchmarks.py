@@ -1,4 +1,6 @@
-"""The figures of the pages are those that were kept, each keeps its limit, and what weight is."""
+"""
+The figures of the pages are the kept ones, each figure keeps its limit, and weight is defined.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from neuron_emf.report.chargeback import BILL_COLUMNS
 
 
 def test_what_was_kept_is_within_its_limits():
-    """A run that is over a limit is not shown."""
+    """A run above a limit is not shown."""
     verdicts = [row[3] for row in figures_record.read()["rows"]]
     assert {"ok"} == set(verdicts)
 
@@ -31,13 +33,15 @@ def test_a_limit_is_inclusive(value, is_over):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_thousand_instances_keep_the_promise(mode):
-    """At most 3 % of 27 metrics an instance, everything counted, in either mode."""
+    """
+    1,000 instances cost at most 3 % of 27 metrics each, with every cost counted, in either mode.
+    """
     of_fleet = total(bill(replace(MIDDLE, mode=mode)))
     assert of_fleet <= PROMISED_SHARE * put_metric_data_usd(MIDDLE.instances)
 
 
 def test_the_ledger_that_is_measured_is_one(tmp_path):
-    """The report reads what was made of it: its idle cost is not nothing."""
+    """The report reads the measured ledger, which has idle cost."""
     hours = range(LEDGER_HOURS.start, LEDGER_HOURS.start + 2)
     assert write_month(tmp_path, hours, 3) > 0
     assert report(tmp_path, hours) > 0

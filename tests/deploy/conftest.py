@@ -1,4 +1,4 @@
-"""The programs that look at what is deployed, and Helm's chart as it renders it."""
+"""Programs that check deployed files, and Helm's chart as Helm renders it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def deploy_programs(program_of: Callable[[str, str], Path]) -> Path:
-    """The programs of .venv-tools: Helm, shellcheck, hadolint, the schemas of Kubernetes."""
+    """Return the programs of .venv-tools: Helm, shellcheck, hadolint, the schemas of Kubernetes."""
     return program_of(".venv-tools", "python").parent
 
 
 @pytest.fixture(scope="session")
 def programs_of_ecs() -> tuple[ModuleType, ModuleType]:
-    """The modules `task_definition` and `task_files` of deploy/ecs."""
+    """Return the modules `task_definition` and `task_files` of deploy/ecs."""
     return importlib.import_module("task_definition"), importlib.import_module("task_files")
 
 
@@ -38,40 +38,40 @@ CHART_VALUES = {
 
 
 class Rendered(NamedTuple):
-    """What Helm made of the chart, or why it did not."""
+    """Helm's output for the chart, or its error."""
 
     text: str
     refusal: str
 
     def documents(self) -> list[dict[str, Any]]:
-        """Every object of Kubernetes."""
+        """Return every Kubernetes object."""
         assert "" == self.refusal
         return [document for document in yaml.safe_load_all(self.text) if document]
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
-        """Those of one kind."""
+        """Return the objects of one kind."""
         return [document for document in self.documents() if document["kind"] == kind]
 
     @property
     def pod(self) -> dict[str, Any]:
-        """The specification of the pods of the one DaemonSet."""
+        """Return the pod specification of the only DaemonSet."""
         (daemon,) = self.of_kind("DaemonSet")
         return daemon["spec"]["template"]["spec"]
 
     @property
     def container(self) -> dict[str, Any]:
-        """The emitter's, which `kubectl` takes where none is named."""
+        """Return the emitter's container, which `kubectl` uses by default."""
         return self.pod["containers"][0]
 
     @property
     def variables(self) -> dict[str, str]:
-        """The variables that the emitter is given."""
+        """Return the emitter's environment variables."""
         return {variable["name"]: variable["value"] for variable in self.container["env"]}
 
 
 @pytest.fixture(scope="session")
 def chart(repository: Path) -> Path:
-    """The chart's folder."""
+    """Return the chart's folder."""
     return repository / "deploy" / "eks" / "chart"
 
 
@@ -79,7 +79,7 @@ def chart(repository: Path) -> Path:
 def helm(
     deploy_programs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run Helm; it may write to a folder of its own only."""
+    """Return a function that runs Helm, which may write only to a folder of its own."""
     home = tmp_path_factory.mktemp("helm")
 
     def run(*arguments: str | Path, values: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
@@ -94,7 +94,7 @@ def helm(
 def render(
     helm: Callable[..., subprocess.CompletedProcess[str]], chart: Path
 ) -> Callable[..., Rendered]:
-    """`helm template` with these values beside those that must be given."""
+    """Return a function that runs `helm template` with these values and the required ones."""
 
     def rendered(values: Mapping[str, Any] | None = None) -> Rendered:
         words = ("template", "neuron-emf", chart, "--namespace", "neuron-emf")

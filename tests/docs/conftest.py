@@ -1,4 +1,4 @@
-"""What the tests of pages share with those of the template: its resources, parameters resolved."""
+"""Fixtures that tests of pages share with tests of the template: resources, resolved parameters."""
 
 from __future__ import annotations
 

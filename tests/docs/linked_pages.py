@@ -1,4 +1,4 @@
-"""A page of Markdown as far as links go: its headings, and what it links to."""
+"""The links and headings of a Markdown page."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ HEADING = re.compile(r"^#{1,6} (.+?) *#*$", re.MULTILINE)
 
 
 def pages():
-    """What people read: the README and its neighbours, and everything in docs/."""
+    """Return the pages that people read: the README, files next to it, and everything in docs/."""
     beside = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     return [*(path for path in beside if path.exists()), *sorted(DOCS_FOLDER.rglob("*.md"))]
 
 
 def anchor_of(heading):
-    """The anchor that a heading gets, on the repository's host and on the site."""
+    """Return the anchor of a heading, on the repository's host and on the site."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     text = re.sub(r"[^\w\- ]", "", text.replace("`", "")).lower()
     return text.replace(" ", "-")
@@ -37,12 +37,12 @@ def anchor_of(heading):
 @dataclass(frozen=True)
 class LinkedPage:
     """
-    One page.
+    A page of Markdown.
 
     Attributes:
-        path: Where it is.
+        path: Path of the page.
 
-        text: What it says, without fenced blocks and comments.
+        text: Text of the page, without fenced blocks and comments.
     """
 
     path: Path
@@ -50,23 +50,23 @@ class LinkedPage:
 
     @classmethod
     def read(cls, path):
-        """The page at *path*."""
+        """Return the page at *path*."""
         text = path.read_text(encoding="utf-8")
         return cls(path, HTML_COMMENT.sub("", CODE_FENCE.sub("", text)))
 
     @property
     def anchors(self):
-        """One for each heading, in order."""
+        """Return the anchors of the headings, in order."""
         return [anchor_of(match) for match in HEADING.findall(self.text)]
 
     @property
     def links(self):
-        """Every target, of links and of pictures."""
+        """Return every target of links and pictures."""
         prose = CODE_SPAN.sub("", self.text)
         return [*LINK.findall(prose), *HTML_ADDRESS.findall(prose)]
 
     def broken_links(self):
-        """What is wrong with its links, a sentence each."""
+        """Return a sentence for each broken link."""
         return [fault for link in self.links if (fault := self._fault(link))]
 
     def _fault(self, link):

@@ -1,9 +1,9 @@
 """
-The names of code that prose uses, and whether the code has them.
+Check that names of code in prose exist.
 
-A name is what stands between backticks and looks like a path of the repository, a dotted name
-below one of its packages, or a test in its file.
-Of the map in a package's docstring (`* name  what it is`) each name is one that the package has.
+A name is text between backticks that looks like a path of the repository, a dotted name below one
+of its packages, or a test in its file. Names in the map of a package's docstring (`* name
+description`) must be in the package.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ MAP = re.compile(r"^ *\* ((?:`[\w.]+`(?:, )?)+)", re.MULTILINE)
 
 
 def unknown(text: str, folder: Path) -> list[str]:
-    """The names in *text*, which stands in *folder*, that lead nowhere."""
+    """Return the names in *text*, a text of *folder*, that do not exist."""
     return [code for code in CODE_SPAN.findall(text) if not is_known(code, folder)]
 
 
 def is_known(code: str, folder: Path) -> bool:
-    """Whether *code* is no name of ours, or one that is there."""
+    """Return True if *code* is not a name of the project, or exists."""
     if test := TEST_IN_TEXT.fullmatch(code):
         return test.groups() in _tests()
     word = code.partition("::")[0].removesuffix("()")
@@ -62,7 +62,9 @@ def is_known(code: str, folder: Path) -> bool:
 
 
 def unknown_in_map(text: str, package: Path) -> list[str]:
-    """The names that the map of *package* lists in its docstring *text*, and that it has not."""
+    """
+    Return the names in the map of *package*'s docstring *text* that the package does not have.
+    """
     names = [name for row in MAP.findall(text) for name in re.findall(r"`([\w.]+)`", row)]
     exported = _names_of(package / "__init__.py")
     return [
@@ -74,7 +76,7 @@ def unknown_in_map(text: str, package: Path) -> list[str]:
 
 
 def docstrings(path: Path) -> str:
-    """Every docstring of a module, and the texts that explain its constants."""
+    """Return every docstring of a module, with the docstrings of its constants."""
     return _read(path)[0]
 
 
@@ -92,7 +94,7 @@ def _is_there(package: str, *rest: str) -> bool:
 
 @functools.cache
 def _read(path: Path) -> tuple[str, set[str]]:
-    """Of one module its prose, and the names that it has."""
+    """Return the prose of a module and its names."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names: set[str] = set()
     for node in tree.body:
@@ -111,12 +113,12 @@ def _read(path: Path) -> tuple[str, set[str]]:
 
 
 def _names_of(module: Path) -> set[str]:
-    """What a module defines or imports."""
+    """Return the names that a module defines or imports."""
     return _read(module)[1] if module.exists() else set()
 
 
 @functools.cache
 def _tests() -> set[tuple[str, str]]:
-    """Every test with its file; no two files have one name."""
+    """Return every test with its file; file names are unique."""
     paths = PACKAGES["tests"].rglob("test_*.py")
     return {(path.name, name) for path in paths for name in _read(path)[1]}

@@ -1,15 +1,15 @@
 """
-The blocks of a page of documentation: what is in them, and what the page says about them.
+The fenced blocks of a page of documentation, and the notes of the page about them.
 
-How a page says what becomes of a block of shell commands:
+A note before a block of shell commands says how the test of shown steps runs it:
 
-    <!-- run: hour -->                 the test of shown steps runs it, as it stands, with
-    ```sh                              bash -eu in the place `hour` of `tests.docs.step_places`; all
-    ...                                blocks of a page with one place share its folder, in order
+    <!-- run: hour -->                 run unchanged with bash -eu in the place `hour` of
+    ```sh                              `tests.docs.step_places`; all blocks of a page with one
+    ...                                place share its folder, in order
     ```
 
-    <!-- run: instance, until stopped -->   the same for what runs until somebody stops it: it is
-    ```sh                                   asked to stop after the monitor's second report
+    <!-- run: instance, until stopped -->   run the same way, and stopped after the monitor's
+    ```sh                                   second report
     ...
     ```
 
@@ -17,12 +17,12 @@ How a page says what becomes of a block of shell commands:
     ...
     ```
 
-About other blocks:
+Notes before other blocks:
 
-    <!-- prints -->                    what the block before printed; --update-golden writes it
-    <!-- file: policy.json -->         the reader saves it under this name: it is in every place,
-                                       and `file://policy.json` of an AWS CLI command is read
-    <!-- shows: deploy/x/y.yaml -->    lines of that file of the repository, as they are in it
+    <!-- prints -->                    output of the block before; --update-golden writes it
+    <!-- file: policy.json -->         a file that the reader saves under this name: it is in every
+                                       place, and `file://policy.json` of an AWS CLI command is read
+    <!-- shows: deploy/x/y.yaml -->    unchanged lines of that file of the repository
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ STEP_PAGES = [
     DOCS_FOLDER / "operations.md",
     *sorted((DOCS_FOLDER / "how-to").glob("*.md")),
 ]
-"""Pages whose steps are run, or say that they are not."""
+"""Pages whose steps are run, or that say that they are not run."""
 
 UNTIL_STOPPED = "until stopped"
 _NOTE = re.compile(
@@ -75,18 +75,18 @@ _BLOCK_FENCE = re.compile(
 @dataclass(frozen=True)
 class Block:
     """
-    One fenced block.
+    A fenced block.
 
     Attributes:
-        page: The file that it stands in.
+        page: File of the block.
 
-        line: Number of the line on which its fence opens, from 1.
+        line: Number of the line on which the fence opens, from 1.
 
-        language: What stands behind the fence, empty when nothing does.
+        language: Word after the opening fence, empty if there is none.
 
-        text: What is between the fences, without the fence's indentation.
+        text: Text between the fences, without the fences' indentation.
 
-        notes: What the comment on the line before says: `run`, `file`, `shows`, `prints`.
+        notes: Values of the comment on the line before: `run`, `file`, `shows`, `prints`.
     """
 
     page: Path
@@ -102,33 +102,33 @@ class Block:
 
     @property
     def place(self) -> str | None:
-        """The place in which it is run; None when it is not."""
-        found = self.notes.get("run")
-        return None if found is None else found.partition(",")[0]
+        """The place in which the block is run, or None if it is not run."""
+        value = self.notes.get("run")
+        return None if value is None else value.partition(",")[0]
 
     @property
     def runs_until_stopped(self) -> bool:
-        """Whether it ends only when it is asked to."""
+        """True if the block ends only when it is stopped."""
         return self.notes.get("run", "").partition(",")[2].strip() == UNTIL_STOPPED
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """Every fenced block of a page, in its order."""
+    """Return every fenced block of a page, in order."""
     return blocks_in(page.read_text("utf-8"), page)
 
 
 def blocks_in(text: str, page: Path) -> list[Block]:
-    """Every fenced block of *text*, which stands in *page*."""
-    found = []
+    """Return every fenced block of *text*, a text of *page*."""
+    fenced = []
     for fence in _BLOCK_FENCE.finditer(text):
         before = text[: fence.start()].rstrip("\n").rpartition("\n")[2].strip()
         if text[: fence.start()].endswith("\n\n"):
-            before = ""  # a note stands on the line directly before
+            before = ""  # a note is on the line directly before the fence
         note = _NOTE.fullmatch(before)
         notes = {}
         if note:
             notes = {note["word"] or note["bare"]: note["value"] or ""}
-        found.append(
+        fenced.append(
             Block(
                 page=page,
                 line=text.count("\n", 0, fence.start()) + 1,
@@ -137,9 +137,9 @@ def blocks_in(text: str, page: Path) -> list[Block]:
                 notes=notes,
             )
         )
-    return found
+    return fenced
 
 
 def files_of(page: Path) -> dict[str, str]:
-    """What the reader of a page saves, by the name that it is saved under."""
+    """Return the files that the reader of a page saves, by name."""
     return {block.notes["file"]: block.text for block in blocks_of(page) if "file" in block.notes}

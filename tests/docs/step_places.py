@@ -1,13 +1,13 @@
 """
-The places in which the steps of a page are run: what a reader would have at hand.
+The places in which the steps of a page run, with what a reader would have.
 
-A place is a folder of its own with the variables of a shell in it. In all of them
-`neuron-emf` is the one of this tree, `python` has its packages, `neuron-monitor` is the
-simulated one, the account behind the AWS SDK is a right one on 127.0.0.1, and the home
-folder is the place's own. Nothing of this machine gets in, and nothing leaves it.
+A place is a folder of its own and the variables of a shell. In every place, `neuron-emf` and the
+packages of `python` are those of this tree, `neuron-monitor` is simulated, the account behind the
+AWS SDK is a double on 127.0.0.1, and the home folder is the place. A place reads nothing of this
+machine and writes nothing outside itself.
 
-To add one: a function below that prepares *folder* and gives a `Place`, and its name
-in `PLACES`.
+To add a place, write a function below that prepares *folder* and yields a `StepPlace`, and add its
+name to `STEP_PLACES`.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ KEPT_VARIABLES = ("LANG", "LC_ALL", "TMPDIR")
 @dataclass(frozen=True)
 class StepPlace:
     """
-    Where steps are run.
+    A place for steps.
 
     Attributes:
-        folder: The folder in which the shell starts; also its home.
+        folder: Folder in which the shell starts, and its home.
 
-        account: What stands behind the AWS SDK.
+        account: Account behind the AWS SDK.
 
         variables: All variables of the shell.
 
-        truth: The file in which the simulated monitor of a step that runs until it is stopped
-            writes what it reported.
+        truth: File to which the simulated monitor of a step that runs until stopped writes its
+            reports.
 
-        patience_s: How long one block may take.
+        patience_s: Maximum seconds of one block.
     """
 
     folder: Path
@@ -61,13 +61,13 @@ class StepPlace:
     patience_s: float = 60.0
 
     def play(self, truth: Path) -> str:
-        """The settings of its simulated monitor, which also writes the truth to *truth*."""
+        """Return the settings of the simulated monitor, which also writes the truth to *truth*."""
         return json.dumps({**json.loads(self.variables["NEURON_SIM"]), "truth": str(truth)})
 
 
 @contextmanager
 def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[StepPlace]:
-    """An inf2.xlarge that is busy, with an empty folder."""
+    """Yield a busy inf2.xlarge with an empty folder."""
     programs = folder / ".programs"
     programs.mkdir()
     (programs / "neuron-monitor").symlink_to(REPOSITORY / "local" / "monitor" / "neuron-monitor")
@@ -85,9 +85,9 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[StepPlac
             "AWS_EC2_METADATA_DISABLED": "true",
             "COLUMNS": "100",
             "HOME": str(folder),
-            "NEURON_EMF_ATTRIBUTION": "none",  # the played pids are other processes here
+            "NEURON_EMF_ATTRIBUTION": "none",  # the played PIDs are other processes on this machine
             "NEURON_EMF_KERNEL_MESSAGES": "none",
-            "NEURON_EMF_PERIOD": "1",  # two reports come sooner
+            "NEURON_EMF_PERIOD": "1",  # two reports take 2 s
             "NEURON_EMF_SPOOL_DIR": str(folder / ".spool"),
             "NEURON_SIM": f'{{"instance_type": "{PLACE_TYPE}"}}',
             "NEURON_SIM_PYTHON": sys.executable,
@@ -101,14 +101,14 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[StepPlac
 @contextmanager
 def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
     """
-    Beside that, what a day of neuron-emf leaves: lines, rollups, a profile.
+    Yield `instance` with a day's output of neuron-emf: lines, rollups, a profile.
 
-    `records.jsonl` and `rollups.jsonl` are the rehearsal's hour, `llama-8b.json` the summary of
+    `records.jsonl` and `rollups.jsonl` are the rehearsal's hour; `llama-8b.json` is the summary of
     a profiler.
     """
-    made = request.getfixturevalue("hour")
+    hour_place = request.getfixturevalue("hour")
     with instance(folder, request) as place:
-        for file in (made.records_file, made.rollups_file):
+        for file in (hour_place.records_file, hour_place.rollups_file):
             shutil.copy(file, folder)
         shutil.copy(PROFILES / "workers.json", folder / "llama-8b.json")
         yield place
@@ -116,7 +116,7 @@ def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
 
 @contextmanager
 def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
-    """A clone of this repository, with what is not yet committed, and no environment in it."""
+    """Yield a clone of this repository with uncommitted changes, without an environment."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=REPOSITORY,
@@ -126,7 +126,7 @@ def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
     ).stdout
     with instance(folder, request) as place:
         for name in filter(None, listed.split("\0")):
-            if (REPOSITORY / name).is_file():  # not one that was just moved away
+            if (REPOSITORY / name).is_file():  # not a file that was just moved
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(REPOSITORY / name, folder / name)
         yield place
@@ -134,7 +134,7 @@ def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
 
 @contextmanager
 def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
-    """A clone with Helm at hand, the one of .venv-tools."""
+    """Yield a clone with the Helm of .venv-tools on PATH."""
     helm = REPOSITORY / ".venv-tools" / "bin" / "helm"
     if not helm.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip

@@ -1,4 +1,4 @@
-"""Generated blocks of pages are what the code and the template say: `make pages` writes them."""
+"""Generated blocks of pages are those that `make pages` writes from code and template."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from neuron_wire.catalogue import CATALOGUE_MEMBERS
 
 @pytest.mark.parametrize("page", BLOCK_MAKERS)
 def test_generated_blocks_are_what_the_code_says(page):
-    """No generated block is edited by hand: `make pages` changes nothing."""
+    """`make pages` changes no page, because no generated block is edited by hand."""
     assert generated(page) == (REPOSITORY / page).read_text(encoding="utf-8")
 
 
 def text_of(page):
-    """A page of reference."""
+    """Return the text of a page of reference."""
     return (REPOSITORY / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
 
 
@@ -30,5 +30,5 @@ def text_of(page):
     ],
 )
 def test_everything_that_there_is_is_on_its_page(page, row, names):
-    """Also a name that no group, family or condition has."""
+    """Each name is on its page, also a name without a group, family or condition."""
     assert [] == sorted(name for name in names if row.format(name) not in text_of(page))

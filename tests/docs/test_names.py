@@ -1,5 +1,5 @@
 """
-Whatever prose names is there: links, anchors, files, modules, outputs, parameters.
+Names in prose exist: links, anchors, files, modules, outputs, parameters.
 
 Prose is the pages that people read, and the docstrings of the code.
 """
@@ -21,7 +21,7 @@ EACH_PAGE = pytest.mark.parametrize(
     "path", pages(), ids=lambda path: str(path.relative_to(REPOSITORY))
 )
 OF_THEIR_TIME = {"decisions.md", "CHANGELOG.md"}
-"""What was decided or released names the files of that day."""
+"""Pages whose names are those of the day of a decision or release."""
 
 OUTPUT_KEY = re.compile(r"OutputKey=='(\w+)'")
 SHOWN_OVERRIDES = re.compile(r"sam deploy[^\n`]*--parameter-overrides((?: \w+=[\w'\"-]*)+)")
@@ -30,7 +30,7 @@ SAVED_QUERY = re.compile(r"[Ss]aved quer(?:y|ies) ((?:`[a-z-]+`(?:, | and )?)+)"
 
 @EACH_PAGE
 def test_a_page_leads_nowhere_that_is_not(path):
-    """Links lead to a file and to exactly one heading; files and modules in code exist."""
+    """Each link leads to a file and exactly one heading; files and modules in code exist."""
     page = LinkedPage.read(path)
     assert [] == page.broken_links()
     if path.name not in OF_THEIR_TIME:
@@ -39,20 +39,24 @@ def test_a_page_leads_nowhere_that_is_not(path):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_docstring_names_what_there_is(package):
-    """Of every module; and the map of a package lists modules and names that it has."""
+    """
+    Names in docstrings of every module exist, and the map of a package has only its own names.
+    """
     faults = {}
     for path in sorted(PACKAGES[package].rglob("*.py")):
         text = docstrings(path)
-        found = unknown(text, path.parent)
+        unknown_names = unknown(text, path.parent)
         if path.name == "__init__.py":
-            found += unknown_in_map(text, path.parent)
-        if found:
-            faults[str(path.relative_to(REPOSITORY))] = found
+            unknown_names += unknown_in_map(text, path.parent)
+        if unknown_names:
+            faults[str(path.relative_to(REPOSITORY))] = unknown_names
     assert {} == faults
 
 
 def test_every_page_is_in_the_navigation_once():
-    """But decisions, which are no page of the site; what mkdocs would only note is an error."""
+    """
+    Every page except decisions is in the site's navigation once; a note of mkdocs is an error.
+    """
     text = re.sub(r"!!python/\S+", "", (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8"))
     site = yaml.safe_load(text)
     listed = entries(site["nav"])
@@ -62,7 +66,7 @@ def test_every_page_is_in_the_navigation_once():
 
 
 def entries(nav):
-    """The pages of a navigation, in order."""
+    """Yield the pages of a navigation, in order."""
     if isinstance(nav, str):
         return [nav]
     parts = nav if isinstance(nav, list) else nav.values()
@@ -71,7 +75,7 @@ def entries(nav):
 
 @pytest.fixture(scope="module")
 def outputs(template):
-    """Of every template that a reader may deploy."""
+    """Return the outputs of every template that a reader can deploy."""
     names = set(template["Outputs"])
     for file in sorted((REPOSITORY / "deploy").rglob("*.yaml")):
         if "\nOutputs:" in (text := file.read_text("utf-8")):
@@ -81,7 +85,9 @@ def outputs(template):
 
 @pytest.mark.parametrize("path", [REPOSITORY / "README.md", *STEPS], ids=lambda path: path.stem)
 def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, outputs):
-    """Outputs, parameters with their values, and saved queries."""
+    """
+    Outputs, saved queries and parameters in pages exist, and parameters accept the shown values.
+    """
     text = path.read_text("utf-8")
     assert [] == [name for name in OUTPUT_KEY.findall(text) if name not in outputs]
     for name, value in re.findall(r"(\w+)=([\w'\"-]*)", " ".join(SHOWN_OVERRIDES.findall(text))):

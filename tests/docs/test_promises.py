@@ -1,4 +1,4 @@
-"""Each promise of the page is decided by one test, proof or benchmark that exists."""
+"""Each promise of the page is decided by one existing test, proof or benchmark."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ MAKE_TARGET = re.compile(r"`make ([a-z]+)[^`]*`")
 
 
 def promises():
-    """Each promise with what decides it."""
+    """Return each promise with the test that decides it."""
     page = (REPOSITORY / "docs" / "promises.md").read_text(encoding="utf-8")
-    found = ITEM.findall(page)
-    assert page.count("\n- ") == len(found)
-    return found
+    items = ITEM.findall(page)
+    assert page.count("\n- ") == len(items)
+    return items
 
 
 def test_there_are_at_most_80_and_none_stands_twice():
-    """So that the page can be read in one go."""
+    """The page has at most 80 promises without repetition, so that it can be read at once."""
     sentences = [sentence for sentence, _ in promises()]
     assert 0 < len(set(sentences)) == len(sentences) <= MAX_PROMISES
 
 
 def test_each_promise_is_decided_by_one_test_that_exists():
-    """Or by a proof of the Makefile, or the page says that nobody has run it on AWS."""
+    """
+    Each promise has one existing test, or a proof of the Makefile, or says that it was not tried on
+    AWS.
+    """
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     undecided = []
     for sentence, decided in promises():

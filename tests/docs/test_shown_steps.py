@@ -1,7 +1,8 @@
 """
-The steps of the tutorial and the how-to pages do what the pages say, or a page says who tried.
+Steps of the tutorial and the how-to pages do what the pages show, or a page says who tried them.
 
-`tests.docs.shown_blocks` has the convention, `tests.docs.step_places` where steps are run.
+`tests.docs.shown_blocks` has the convention, `tests.docs.step_places` the places in which steps
+run.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ OF_THIS_RUN = {
     r"answered within [0-9.]+ s": "answered within 0.3 s",
     r"[0-9]+ MiB free": "72220 MiB free",
 }
-"""What is another figure in every run, and what a page says instead."""
+"""Figures that differ in each run, and their replacement on a page."""
 AWAITED_REPORTS = 2
 MOST_INDENT = 40
 STOPPED = {0}
@@ -46,7 +47,10 @@ STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
 
 @EACH_PAGE_OF_STEPS
 def test_a_page_with_steps_that_are_not_run_says_so(page):
-    """By a link to what was tried; and each place in which a step is run exists."""
+    """
+    A page whose steps are not run links to what was tried instead, and the place of each step
+    exists.
+    """
     steps = [block for block in blocks_of(page) if block.language in ("sh", "bash", "console")]
     assert {block.place for block in steps} <= {None, *PLACE_MAKERS}
     if any(block.place is None for block in steps):
@@ -55,7 +59,7 @@ def test_a_page_with_steps_that_are_not_run_says_so(page):
 
 @EACH_PAGE_OF_STEPS
 def test_what_a_page_shows_of_a_file_is_in_the_file(page):
-    """Line for line, indented as a whole at most."""
+    """Lines that a page shows of a file are in the file, with one common indentation."""
     for block in blocks_of(page):
         if "shows" in block.notes:
             path = REPOSITORY / block.notes["shows"]
@@ -66,7 +70,7 @@ def test_what_a_page_shows_of_a_file_is_in_the_file(page):
 
 
 def is_excerpt(text, whole):
-    """Return True if the lines of *text* stand together in *whole*, indented as a whole."""
+    """Return True if the lines of *text* are consecutive in *whole*, indented as a whole."""
     widths = range(MOST_INDENT)
     return any(f"\n{textwrap.indent(text, ' ' * width)}" in f"\n{whole}" for width in widths)
 
@@ -74,9 +78,7 @@ def is_excerpt(text, whole):
 @pytest.mark.proof
 @pytest.mark.parametrize(("page", "place"), TOGETHER)
 def test_the_steps_of_a_page_do_what_it_says(page, place, short_folder, request):
-    """
-    All that are run in one place, one after the other, as they are written; what is shown is seen.
-    """
+    """Blocks of one place run in order as they are written, and print what the page shows."""
     with PLACE_MAKERS[place](short_folder, request) as prepared:
         for name, text in files_of(page).items():
             path = short_folder / name
@@ -92,7 +94,7 @@ def test_the_steps_of_a_page_do_what_it_says(page, place, short_folder, request)
 
 
 def done(block, place):
-    """Run a block as it is written; what it printed."""
+    """Run a block as it is written; return its output."""
     place.truth.unlink(missing_ok=True)
     watched = {"NEURON_SIM": place.play(place.truth)} if block.runs_until_stopped else {}
     with subprocess.Popen(
@@ -121,7 +123,7 @@ def done(block, place):
 
 
 def wait_for_reports(process, place):
-    """Until the monitor has written two, or the process or patience has ended."""
+    """Wait until the monitor has written two reports, the process has ended or patience is over."""
     until_s = time.monotonic() + place.patience_s
     while time.monotonic() < until_s and process.poll() is None:
         if (
@@ -136,7 +138,7 @@ def wait_for_reports(process, place):
 
 
 def compare(block, printed, update):
-    """What the page shows with what was printed; --update-golden writes the page."""
+    """Compare the page with the output; --update-golden writes the page."""
     text = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
     for pattern, shown in OF_THIS_RUN.items():
         text = re.sub(pattern, shown, text)
@@ -151,7 +153,7 @@ def compare(block, printed, update):
 
 
 def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
-    """A contributor who applies the patch of CONTRIBUTING to this tree sees its test pass."""
+    """The patch of CONTRIBUTING applies to this tree, and the test that it adds passes."""
     page = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
     (patch,) = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     copied = ("emitter", "lambda", "tests")
@@ -170,7 +172,8 @@ def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
         check=False,
         env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)},
     )
-    if git(["git", "apply", "--reverse", "--check"]).returncode:  # it is not in this tree yet
+    # the patch is not applied to this tree yet
+    if git(["git", "apply", "--reverse", "--check"]).returncode:
         applied = git(["git", "apply"])
         assert applied.returncode == 0, applied.stderr
     (path,) = re.findall(r"^\+\+\+ b/(tests/.+)$", patch, re.MULTILINE)

@@ -1,8 +1,8 @@
 """
-The acceptance: on the embedded AWS with real kills, its journal, its steps, its ledger check.
+The acceptance on the embedded AWS with real kills: its journal, steps and ledger check.
 
-What a run makes is gone after it, or after `--clean` when it was killed; what was there before
-stays as it was, also what has a name of the journal or the tag alone.
+A run's resources are removed after it, or by `--clean` after a kill. Everything else stays as it
+was, also a resource that has only a name of the journal or only the tag.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from tests.neuron_emf.report.report_faces import document_of, report_of, then_of
 from tests.stack.stack_template import carry_release
 
 CHEAP = "frame,deploy,to-kinesis"
-WITH_FRAME = 4  # of the journal's rows the first that is written when the frame is there
+WITH_FRAME = 4  # the first row of the journal after the frame exists
 FIRST_GONE = 10
-POINTS = ((4, 0.6), (9, 0.0))  # a row of the journal, and how long after it
+POINTS = ((4, 0.6), (9, 0.0))  # a row of the journal, and the delay of the kill after it
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
@@ -56,13 +56,13 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def release(built, tmp_path_factory):
-    """What a wheel of this tree carries."""
+    """Return the content of a wheel of this tree."""
     return carry_release(built / "IngestFunction", tmp_path_factory.mktemp("release"))
 
 
 @pytest.fixture(scope="module")
 def aws(aws):
-    """The emulator, with things in it that belong to others."""
+    """Return the emulator, with resources of others in it."""
     body = json.dumps({"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}})
     aws.client("cloudformation").create_stack(
         StackName="aws-sam-cli-managed-default", TemplateBody=body
@@ -85,7 +85,7 @@ def aws(aws):
 
 @pytest.fixture
 def begin(aws, release, repository):
-    """Start the program on the emulator."""
+    """Return a function that starts the program on the emulator."""
 
     def started(folder, *words):
         command = [
@@ -110,20 +110,20 @@ def begin(aws, release, repository):
 
 
 def inventory(aws):
-    """Whatever an acceptance could make or touch, by service."""
+    """Return all resources that an acceptance could create or change, by service."""
     call = aws.client
     stacks = call("cloudformation").describe_stacks()["Stacks"]
     groups = {group["logGroupName"] for group in call("logs").describe_log_groups()["logGroups"]}
     return {
         "stacks": {(stack["StackName"], stack["StackStatus"]) for stack in stacks},
-        # The emulator makes a group anew for a tick that was under way, without any tag.
+        # The emulator recreates a group without a tag for a tick that was in progress.
         "groups": {
             group for group in groups if "/aws/lambda/" not in group and "/rollups" not in group
         },
         "filters": {
-            one["filterName"]
+            subscription["filterName"]
             for group in groups
-            for one in call("logs").describe_subscription_filters(logGroupName=group)[
+            for subscription in call("logs").describe_subscription_filters(logGroupName=group)[
                 "subscriptionFilters"
             ]
         },
@@ -144,20 +144,22 @@ def inventory(aws):
 
 
 def ended(process, code):
-    """What a program printed, which ended with this code."""
-    said, _ = process.communicate(timeout=HUNG_AFTER_S)
-    assert code == process.returncode, said
-    return said
+    """Return the output of a program, which ended with this code."""
+    output, _ = process.communicate(timeout=HUNG_AFTER_S)
+    assert code == process.returncode, output
+    return output
 
 
 @pytest.mark.embedded
 @pytest.mark.proof
 def test_each_step_is_judged_or_named(aws, begin, tmp_path):
-    """The whole program: each step right, or named with why it cannot be judged here."""
+    """
+    Each step of the whole program is right, or named with the reason why it is not judged here.
+    """
     before = inventory(aws)
-    said = ended(begin(tmp_path), 0)
+    output = ended(begin(tmp_path), 0)
     for step in ACCEPT_STEPS:
-        assert f"{'not tried' if step.not_here else 'ok':<10}  {step.name:<8}  " in said, said
+        assert f"{'not tried' if step.not_here else 'ok':<10}  {step.name:<8}  " in output, output
     assert before == inventory(aws)
     assert "Nothing is left." in ended(begin(tmp_path, "--clean"), 0)
 
@@ -166,7 +168,10 @@ def test_each_step_is_judged_or_named(aws, begin, tmp_path):
 @pytest.mark.proof
 @pytest.mark.parametrize("point", POINTS, ids="row {0[0]} and {0[1]} s".format)
 def test_a_killed_run_is_removed_by_its_journal(aws, begin, tmp_path, point):
-    """SIGKILL after a row of the journal, at once or a moment later: nothing of it stays."""
+    """
+    After SIGKILL at a row of the journal, at once or a moment later, `--clean` removes the whole
+    run.
+    """
     row, delay_s = point
     before = inventory(aws)
     with begin(tmp_path, "--steps", CHEAP) as process:
@@ -188,7 +193,10 @@ def test_a_killed_run_is_removed_by_its_journal(aws, begin, tmp_path, point):
 
 @pytest.mark.embedded
 def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
-    """Named without the tag: it stays, and is said. With a tag and not named: it stays."""
+    """
+    A resource named in the journal without the tag stays and is reported; a tagged one that is not
+    named stays.
+    """
     logs = aws.client("logs")
     logs.create_log_group(logGroupName="/only/tag", tags={ACCEPT_TAG: "run"})
     where = {"account": "000000000000", "region": EMBEDDED_REGION, "endpoint": aws.endpoint_url}
@@ -198,19 +206,19 @@ def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
     other = Journal.begin(tmp_path / "other", "other", {**where, "account": "111122223333"})
     other.will_make(LOG_GROUP_KIND, "/only/tag")
     before = inventory(aws)
-    said = ended(begin(tmp_path, "--clean"), 1)
-    assert 2 == said.count("it has not the tag of this run, it was not touched")
-    assert "of another account or region" in said
+    output = ended(begin(tmp_path, "--clean"), 1)
+    assert 2 == output.count("it has not the tag of this run, it was not touched")
+    assert "of another account or region" in output
     assert before == inventory(aws)
 
 
 ACCEPTED_HOUR = 500_000
-ACCEPTED_FROM_MINUTE = ACCEPTED_HOUR * 60 - 5  # so that the lines are of two hours
+ACCEPTED_FROM_MINUTE = ACCEPTED_HOUR * 60 - 5  # so that the lines are in two hours
 
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    """The lines of an acceptance."""
+    """Return the lines of an acceptance."""
     folder = tmp_path_factory.mktemp("lines")
     parsed = [
         parse(record.line)
@@ -222,7 +230,7 @@ def records(tmp_path_factory):
 
 @pytest.fixture
 def totals(records, expected):
-    """The totals of the saved queries' answers about the lines, each of which has a copy."""
+    """Return the totals of the saved queries' answers about the lines, each of which has a copy."""
     context: Any = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
     context.records = lambda _stack: records * 2
     context.messages = lambda _stack: []
@@ -232,45 +240,45 @@ def totals(records, expected):
 
 @pytest.fixture(scope="module")
 def settled(records):
-    """Their rows."""
+    """Return the ledger rows of the lines."""
     minutes = defaultdict(lambda: defaultdict(list))
     for record in records:
         minutes[record.minute_ms // MINUTE_MS][record.cluster, record.instance_id].append(record)
     rules = LedgerRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
-    found = []
+    rows = []
     for hour in (ACCEPTED_HOUR - 1, ACCEPTED_HOUR):
-        reckoning = BucketHour(hour, rules, {}, {})
+        bucket_hour = BucketHour(hour, rules, {}, {})
         works = {}
-        read = ((at, minutes.get(at, {})) for at in reckoning.minutes())
-        for cluster, one in reckoning.instance_hours(read, works):
-            found += one.rows(works[cluster])
-    return found
+        read = ((at, minutes.get(at, {})) for at in bucket_hour.minutes())
+        for cluster, instance_hour in bucket_hour.instance_hours(read, works):
+            rows += instance_hour.rows(works[cluster])
+    return rows
 
 
 @pytest.fixture(scope="module")
 def expected(records):
-    """What the reference makes of the lines."""
+    """Return the reference's rollups of the lines."""
     return reference.rollups(records, ACCEPT_IDLE_AFTER_MINUTES, LIST_PRICES)
 
 
 def report(then, ledger_rows=0):
-    """As a program gets it."""
+    """Return the report in its form for programs."""
     return document_of(report_of(then, ledger_rows=ledger_rows))
 
 
 def by_lines(records):
-    """Of the lines."""
+    """Return the report of lines."""
     rules = LedgerRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
     return report(then_of_lines(map(message, records), rules))
 
 
 def by_ledger(rows):
-    """Of rows of a ledger."""
+    """Return the report of ledger rows."""
     return report(*then_by_days(rows, TeamRules()))
 
 
 def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
-    """Lines of two hours, in the middle of which instances fall silent; a restart within."""
+    """A right ledger has no problem: lines of two hours with silent instances and a restart."""
     assert {ACCEPTED_HOUR - 1, ACCEPTED_HOUR} == {row.hour for row in settled}
     assert any(row.owner == UNKNOWN_OWNER for row in settled)
     assert [] == against_lines(settled, expected)
@@ -278,17 +286,17 @@ def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
 
 
 def first_idle(settled):
-    """A row with a cost of idle cores."""
+    """Return a row with a cost of idle cores."""
     return next(row for row in settled if row.idle_cost)
 
 
 def changed(**by):
-    """That row with more of some numbers."""
+    """Return a function that adds to some numbers of that row."""
 
     def rows(settled):
         row = first_idle(settled)
         more = row._replace(**{name: getattr(row, name) + more for name, more in by.items()})
-        return [more if one is row else one for one in settled]
+        return [more if settled_row is row else settled_row for settled_row in settled]
 
     return rows
 
@@ -304,14 +312,17 @@ def changed(**by):
     ids=["lost", "twice", "idle", "cost"],
 )
 def test_a_planted_fault_is_found(records, settled, expected, planted):
-    """A row lost or doubled, and a micro-core-minute or a thousandth of a USD."""
+    """A lost or doubled row, and a changed micro-core-minute or a thousandth of a USD, is found."""
     faulty = planted(settled)
     assert against_lines(faulty, expected)
     assert against_report(faulty, by_ledger(faulty), by_lines(records))
 
 
 def test_totals_of_queries_count_each_line_once(totals):
-    """Two cores of each of four instances, one of which restarts within a minute."""
+    """
+    Totals of queries count each line once: two cores of four instances, one of which restarts
+    within a minute.
+    """
     names = "cores-of-instance", "emitters-that-dropped-or-restarted", "cores-by-owner"
     expected = [2 * ACCEPT_MINUTES, 1, 2 * (4 * ACCEPT_MINUTES + 1) / 60]
     assert expected == [totals[name][1] for name in names]
@@ -323,7 +334,9 @@ def test_totals_of_queries_count_each_line_once(totals):
 
 
 def test_no_two_stacks_of_a_run_publish_metrics_of_one_cluster():
-    """CloudWatch adds up what two stacks publish for the same cluster."""
+    """
+    Two stacks of a run never publish the same cluster, because CloudWatch adds up their metrics.
+    """
     context: Any = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
     stacks = context.watched, context.changed
     clusters = [instance.cluster for stack in stacks for instance in two_clusters(stack)]
@@ -331,13 +344,15 @@ def test_no_two_stacks_of_a_run_publish_metrics_of_one_cluster():
 
 
 def test_the_queue_of_alarms_gets_only_what_explain_can_read():
-    """CloudWatch sends an event for each alarm that a stack creates, too; explain refuses it."""
+    """
+    The queue of alarms gets only alarm events that explain reads, and no event about a new alarm.
+    """
     rule = load(FRAME.read_text("utf-8"))["Resources"]["AlarmEventsRule"]["Properties"]
     assert {OF_AN_ALARM, OF_A_CONTRIBUTOR} == set(rule["EventPattern"]["detail-type"])
 
 
 def test_the_key_of_a_run_has_the_documented_policy(repository):
-    """The services that docs/how-to/restricted.md admits may do the same with the key."""
+    """The key of a run permits the actions that docs/how-to/restricted.md documents."""
     page = (repository / "docs" / "how-to" / "restricted.md").read_text("utf-8")
     documented = json.loads(page.partition("```json\n")[2].partition("```")[0])["Statement"]
     key = load(FRAME.read_text("utf-8"))["Resources"]["Key"]["Properties"]

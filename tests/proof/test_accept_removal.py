@@ -1,4 +1,4 @@
-"""Removal after an acceptance, on an S3 that refuses what AWS's S3 refuses."""
+"""Removal after an acceptance, with an S3 that refuses what AWS's S3 refuses."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ BUCKET_NAME = "run-frame-bucket"
 
 
 def refuse_without_system_tags(params, **_):
-    """Refuse as S3 does: a request may not remove system tags."""
+    """Refuse a request that removes system tags, as S3 does."""
     keys = {tag["Key"] for tag in params["Tagging"]["TagSet"]}
     if not keys >= SYSTEM_TAGS.keys():
         message = "System tags cannot be removed by requester"
@@ -71,7 +71,9 @@ def buckets(place):
 
 @mock_aws
 def test_removal_sets_no_tags_on_a_bucket_that_has_system_tags(tmp_path):
-    """The stack and its bucket go, although S3 refuses a request without the system tags."""
+    """
+    Removal deletes the stack and its bucket, although S3 refuses a request without the system tags.
+    """
     place, journal = run_with_stack(tmp_path, can_delete=True)
     assert [] == remove(place, journal, lambda _text: None)
     assert [] == buckets(place)

@@ -1,5 +1,6 @@
 """
-What the emitter sends is what the service takes: its limits beside the rules, which share no code.
+The service accepts what the emitter sends: the emitter's limits and the double's rules share no
+code.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ EDGES_MS = [
     for edge_ms in (-2 * HOUR_MS, 0, DAY_MS, 14 * DAY_MS, 15 * DAY_MS)
     for step_ms in (-1, 0, 1)
 ]
-# Lengths at which a call is full with one, two or three events; and of two bytes a character.
+# Lengths at which one, two or three events fill a call, and characters of two bytes.
 LENGTHS = [0, 1, 349_499, 349_500, 524_262, 524_263, 1_048_549, 1_048_550, 1_048_551]
 EDGE_LINES = [character * length for length in LENGTHS for character in "xé"]
 EDGE_RECORDS = st.tuples(
@@ -29,7 +30,7 @@ EDGE_RECORDS = st.tuples(
 
 
 def records_of(parts):
-    """Spooled records of (age in ms, line)."""
+    """Return spooled records of (age in ms, line)."""
     return [
         SpooledRecord(place, DELIVERED_BOOT, place, RECORDED_NOW_MS - age_ms, line)
         for place, (age_ms, line) in enumerate(parts, 1)
@@ -37,22 +38,22 @@ def records_of(parts):
 
 
 def taken_of(batches):
-    """What the service has when all batches were sent; it has said no to nothing."""
+    """Return what the service has after all batches; it must accept each batch."""
     rules = LogRules(lambda: RECORDED_NOW_S, {RECORDS_GROUP: {"i-0"}})
     for batch in batches:
-        events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
+        events = [{"timestamp": event.timestamp_ms, "message": event.line} for event in batch]
         answer = rules.call("PutLogEvents", {**RECORDED_STREAM, "logEvents": events})
         assert "rejectedLogEventsInfo" not in answer
-    return [(one.timestamp_ms, one.message) for one in rules.applied]
+    return [(event.timestamp_ms, event.message) for event in rules.applied]
 
 
 @given(st.lists(EDGE_RECORDS, max_size=12))
 @settings(max_examples=50)
 def test_every_batch_is_taken_whole(parts):
-    """What is sendable arrives once; what is not was found out before."""
+    """Each sendable record arrives once; an unsendable record is found before it is sent."""
     records = records_of(parts)
     batches, unsendable = cut(records, now_ms=RECORDED_NOW_MS)
-    left_out = [one for those in unsendable.values() for one in those]
+    left_out = [event for those in unsendable.values() for event in those]
     expected = [(record.timestamp_ms, record.line) for record in records if record not in left_out]
     assert sorted(expected) == sorted(taken_of(batches))
 
@@ -60,7 +61,7 @@ def test_every_batch_is_taken_whole(parts):
 @given(EDGE_RECORDS)
 @settings(max_examples=50)
 def test_nothing_is_held_back_that_would_be_taken(part):
-    """Alone, a record is unsendable only if the service would not have it."""
+    """A record is unsendable only if the service rejects it alone."""
     (record,) = records_of([part])
     age_ms, line = part
     batches, _ = cut([record], now_ms=RECORDED_NOW_MS)

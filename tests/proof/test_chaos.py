@@ -1,8 +1,7 @@
 """
-The stack's side of the chaos alone: made-up lines through everything that can go wrong.
+The chaos of the stack's half alone: synthetic lines through every kind of trouble.
 
-And faults of the functions that it must find: a proof that finds nothing wrong
-is worth what it finds when something is.
+The chaos must also find planted faults of the functions, because a proof is worth what it finds.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from proof.chaos.chaos_fleet import fleet
 from proof.chaos.chaos_stack import ChaosStack
 
 PLANTED_FAULTS = {}
-CHAOS_RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
+CHAOS_RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # pairs of seed and number of hosts
 
 
 def fault(planted):
-    """One fault of the functions; its docstring says what a user would see."""
+    """Register a fault of the functions; its docstring says what a user would see."""
     PLANTED_FAULTS[planted.__name__] = planted
     return planted
 
 
 def compared(seed, hosts, minutes):
-    """A fleet's rollups against the truth, and the stack they came out of."""
+    """Return the differences between a fleet's rollups and the truth, and the stack."""
     lived = fleet(seed, hosts, minutes)
     records = [line.record for line in lived]
     stack = ChaosStack(seed, {record.cluster for record in records})
@@ -44,7 +43,10 @@ def compared(seed, hosts, minutes):
 
 
 def test_every_trouble_happens_and_no_rollup_is_wrong():
-    """Twenty instances for half an hour; close dies before and after four of five of its steps."""
+    """
+    Every kind of trouble happens to 20 instances in half an hour, close dies before and after four
+    of five of its steps, and all rollups are right.
+    """
     rollups, problems, stack = compared(1, 20, 30)
     assert [] == problems
     assert [] == stack.complaints
@@ -57,10 +59,10 @@ def test_every_trouble_happens_and_no_rollup_is_wrong():
 
 
 def test_the_command_says_what_happened_and_ends_with_0(capsys):
-    """Each kind of trouble happens in the time that it takes by default."""
+    """The command reports every kind of trouble within its default time and ends with 0."""
     assert 0 == main(["--seed", "3"])
-    said, happened, *problems = capsys.readouterr().out.splitlines()
-    assert said.endswith(" 0 differences")
+    summary, happened, *problems = capsys.readouterr().out.splitlines()
+    assert summary.endswith(" 0 differences")
     assert "close killed" in happened
     assert [] == problems
     with pytest.raises(SystemExit, match="2"):
@@ -69,13 +71,13 @@ def test_the_command_says_what_happened_and_ends_with_0(capsys):
 
 @fault
 def a_copy_counts_again(patch):
-    """Records that stand in two items count twice."""
+    """A record that is in two items counts twice."""
     patch.setattr(bucket_reader, "_is_copy", lambda *_: False)
 
 
 @fault
 def late_records_leave_no_marker(patch):
-    """What came after its minute was closed is never seen."""
+    """A record that arrives after its minute closed is never counted."""
     patch.setattr(intake, "_mark_late", lambda *_: None)
 
 
@@ -91,7 +93,7 @@ def each_publication_adds_the_whole(patch):
 
 @fault
 def progress_goes_ahead_of_the_lines(patch):
-    """A run that dies has closed what it never printed."""
+    """A run that dies has closed a minute that it never printed."""
     reduce_due = CloseRun._reduce_due
 
     def hurried(self, due, now_s):
@@ -106,20 +108,20 @@ def progress_goes_ahead_of_the_lines(patch):
 
 @fault
 def silence_begins_a_minute_early(patch):
-    """Someone is called silent who only has a slow network."""
+    """An instance counts as silent although only its network is slow."""
     patch.setattr(functions, "Rules", lambda: Rules(silent_after_minutes=4))
 
 
 @fault
 def clean_shutdown_is_not_counted(patch):
-    """An instance that was stopped in order rings an alarm."""
+    """A clean shutdown fires the alarm on silent instances."""
     merge = merging.merge_records
-    patch.setattr(merging, "merge_records", lambda found: merge(found)._replace(gone=False))
+    patch.setattr(merging, "merge_records", lambda records: merge(records)._replace(gone=False))
 
 
 @fault
 def the_stack_reads_its_own_lines(patch):
-    """The rollups' own group is taken for the emitters'."""
+    """Ingest reads the rollups' log group as if it were the emitters'."""
 
     def trusting(**members):
         return Environment(**{**members, "own_log_groups": frozenset()})
@@ -129,36 +131,36 @@ def the_stack_reads_its_own_lines(patch):
 
 @fault
 def control_messages_are_read(patch):
-    """What only asks whether somebody is there counts."""
+    """A control message, which only tests the subscription, counts as a line."""
     patch.setattr(runtime, "_CONTROL", "")
 
 
 @fault
 def unseen_owners_are_idle(patch):
-    """A rank that waits costs money that its stop would not save."""
+    """A waiting rank has an avoidable cost, although stopping it saves nothing."""
     patch.setattr(reduction, "read_last_records", lambda *_: ())
 
 
 @fault
 def the_second_line_of_an_instance_is_dropped(patch):
-    """An emitter that was restarted within a minute loses half of it."""
+    """An emitter that restarts within a minute loses half of the minute."""
     merge = merging.merge_records
-    patch.setattr(merging, "merge_records", lambda found: merge(list(found)[:1]))
+    patch.setattr(merging, "merge_records", lambda records: merge(list(records)[:1]))
 
 
 @pytest.mark.parametrize("name", PLANTED_FAULTS)
 def test_a_fault_of_the_functions_is_found(name, monkeypatch):
-    """Each of them, as differences between rollups and truth or by what ingest says of itself."""
+    """Each fault is found, as a difference between rollups and truth or in ingest's own counts."""
     PLANTED_FAULTS[name](monkeypatch)
     assert any(is_wrong(*run) for run in CHAOS_RUNS)
 
 
 def test_without_a_fault_these_runs_are_right():
-    """So it was the fault that was found."""
+    """The runs are right without a fault, so that the planted fault is what was found."""
     assert not any(is_wrong(*run) for run in CHAOS_RUNS)
 
 
 def is_wrong(seed, hosts):
-    """Whether anything is found in this run of six minutes."""
+    """Return True if this run of six minutes finds a difference."""
     _, problems, stack = compared(seed, hosts, 6)
     return bool(problems or stack.complaints)

@@ -1,9 +1,9 @@
 """
-Kill -9 at random moments, and not one closed minute less.
+Kill -9 at random times loses no closed minute.
 
-Real processes: the emitter with a simulated monitor as its child, sending with
-boto3 to a CloudWatch Logs on loopback that fails in every way it can. Only the
-wall clock is a test's: it runs sixty times as fast.
+The processes are real: the emitter, with a simulated monitor as its child, sends with boto3 to a
+CloudWatch Logs on loopback that fails in every way it can. Only the wall clock is simulated: it
+runs 60 times as fast.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SPEED = 60.0
-KILLS = 12  # each moment twice
+KILLS = 12  # each time twice
 KILLS_SEED = 50
 FAULT_CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST), 0.09)
 
 
 class Killer:
-    """Chooses the moments, and what the service does meanwhile."""
+    """Choose the times of kills and the service's behavior between them."""
 
     def __init__(self, service: LogsService, lives: Lives) -> None:
         self._service = service
@@ -53,18 +53,18 @@ class Killer:
         self._left: list[Callable[[Life], None]] = []
 
     def kill(self, life: Life) -> None:
-        """End *life* at some moment: each kind comes as often as any other."""
+        """Kill *life* at some time; each kind of time has the same chance."""
         if not self._left:
             self._left = self._rng.sample(self._in_turn, len(self._in_turn))
-        kind = self._left.pop()
+        end_life = self._left.pop()
         trouble = self._rng.random()
-        needs_a_call = kind in {self.moments.sending, self.moments.answering}
+        needs_a_call = end_life in {self.moments.sending, self.moments.answering}
         if not needs_a_call and trouble < 0.2:
             self._service.vanish()
         elif not needs_a_call and trouble < 0.4:
-            # And is not asked again for a minute.
+            # And it is not asked again for a minute.
             self._service.next_faults["PutLogEvents"].append(DENIED_FAULT)
-        kind(life)
+        end_life(life)
         self._service.next_faults["PutLogEvents"].clear()
         if not self._service.is_there:
             self._service.come_back()
@@ -75,9 +75,9 @@ def test_kills_lose_no_closed_minute(tmp_path):
     """
     Every record that any life committed arrives, under Seq 1, 2, 3... of its Boot.
 
-    So does every minute that the monitor knows was over for the emitter. What
-    came twice is the same line; nothing was dropped; no monitor outlives its
-    emitter. The last life ends in order, with an empty spool.
+    Every minute that the monitor knows the emitter finished arrives, too. A record that arrives
+    twice is the same line, no record is dropped, and no monitor outlives its emitter. The last life
+    ends cleanly with an empty spool.
     """
     produced: dict[str, int] = {}
     closed: set[int] = set()
@@ -103,32 +103,32 @@ def test_kills_lose_no_closed_minute(tmp_path):
         service.chances = {}
         last = lives.begin()
         wait_until(lambda: last.minutes_surely_closed() or last.has_ended)
-        with contextlib.suppress(AssertionError):  # then it is said below which record is missing
+        with contextlib.suppress(AssertionError):  # the asserts below name the missing record
             wait_until(lambda: not arrived(service).missing(produced))
         assert 0 == last.stop(), last.last_words()
         last.leaves_no_orphan()
         closed |= last.minutes_surely_closed()
         kept = lives.kept()
         produced |= kept.produced
-        found = arrived(service)
+        arrivals = arrived(service)
 
     assert 0 == kept.waiting
     assert 0 == kept.dropped
-    assert [] == found.missing(produced)
-    assert sum(produced.values()) == len(found.lines)
-    assert () == found.conflicts
-    assert [] == sorted(closed - found.minutes())
-    assert [] == found.unbalanced()
-    assert 0 == found.dropped()
-    assert [document for document in found.documents if document["Kind"] == "minute"][-1][
+    assert [] == arrivals.missing(produced)
+    assert sum(produced.values()) == len(arrivals.lines)
+    assert () == arrivals.conflicts
+    assert [] == sorted(closed - arrivals.minutes())
+    assert [] == arrivals.unbalanced()
+    assert 0 == arrivals.dropped()
+    assert [document for document in arrivals.documents if document["Kind"] == "minute"][-1][
         "CleanShutdown"
     ]
-    # It was no proof if nothing was at stake.
+    # The proof is empty if no record was at risk.
     assert len(closed) >= 4
     assert len(produced) > read_something > KILLS // 2
-    assert found.copies >= killer.moments.unanswered > 0
+    assert arrivals.copies >= killer.moments.unanswered > 0
 
 
 def arrived(service: LogsService) -> Arrivals:
-    """What the service has taken so far."""
-    return Arrivals.of((one.timestamp_ms, one.message) for one in list(service.rules.applied))
+    """Return what the service has accepted so far."""
+    return Arrivals.of((event.timestamp_ms, event.message) for event in list(service.rules.applied))

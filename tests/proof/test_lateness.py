@@ -1,7 +1,7 @@
 """
-Nothing that comes late waits for ever, and a pause is made up.
+No late record waits without end, and close catches up after a pause.
 
-The real runs of close, on a clock that only their work moves.
+The real runs of close, on a clock that advances only by their work.
 """
 
 from __future__ import annotations
@@ -17,27 +17,29 @@ from neuron_emf.cost.quantities import FIRST_CLOSE_S
 from proof.memory_table import MemoryTable
 
 CLOSE_TICKS_LATE = 195
-PAUSE = 30  # ticks without a run, of the backlog
+PAUSE = 30  # ticks of a pause without a run
 TIMEOUT_S = 55.0
 FIRST_LATE_MINUTE = 30_000_000  # an epoch minute
 ONE_LATE = (5,)
-"""Ages of minutes for which something comes late at each tick: one, five minutes old."""
+"""Ages of minutes with a late record at each tick: five minutes old."""
 
 AN_HOUR_LATE = range(2, 61)
-"""The same where 1 % of 100,000 records of each minute come any time within an hour."""
+"""
+Ages of minutes with late records, if 1 % of 100,000 records of each minute come within an hour.
+"""
 
 
 @dataclass
 class Watch:
-    """The clock, and since when minutes wait."""
+    """The clock, and the times since which minutes wait."""
 
     now_s: float
-    marked_at: dict[int, float] = field(default_factory=dict)  # what nobody has restated
+    marked_at: dict[int, float] = field(default_factory=dict)  # minutes that are not restated yet
     waited_s: list[float] = field(default_factory=list)
 
 
 class SlowTable(MemoryTable):
-    """To read all buckets of a minute takes as long as to read and publish it does."""
+    """A table whose minute takes as long to read as a real one takes to read and publish."""
 
     def __init__(self, watch, minute_s):
         super().__init__()
@@ -61,7 +63,7 @@ class SlowTable(MemoryTable):
 
 def waits(minute_s, late_ages, pause=0):
     """
-    Run close for `TICKS` minutes; without runs for the first *pause* of them.
+    Run close for CLOSE_TICKS_LATE minutes, without the first *pause* runs.
 
     Returns the longest minutes that a late record waited, the runs after the pause until
     nothing waited (None if it always did), and the seconds of the busiest run.
@@ -84,7 +86,7 @@ def waits(minute_s, late_ages, pause=0):
 
 
 def close(table, watch):
-    """One run; the minutes that it left open although they were due."""
+    """Run close once; return the number of due minutes that stay open."""
     end_s = watch.now_s + TIMEOUT_S
     outcome = CloseRun(
         table=table,
@@ -100,14 +102,20 @@ def close(table, watch):
     ("late_ages", "longest_minutes"), [((), 0), (ONE_LATE, 1), (AN_HOUR_LATE, 30)]
 )
 def test_late_records_are_published_within_half_an_hour(late_ages, longest_minutes):
-    """With the memory that the page of scale recommends, which gives a minute so many seconds."""
+    """
+    Late records are published within half an hour, with the memory that the page of scale
+    recommends.
+    """
     longest, _, busiest_s = waits(FIRST_CLOSE_S, late_ages)
     assert longest <= longest_minutes
     assert busiest_s < 50
 
 
 def test_half_an_hour_without_a_run_is_made_up():
-    """In ten runs, with records that come late all the while, none of which waits longer."""
+    """
+    Close catches up within ten runs after half an hour without a run, while late records arrive and
+    wait no longer.
+    """
     longest, backlog_runs, _ = waits(FIRST_CLOSE_S, AN_HOUR_LATE, PAUSE)
     assert 10 == backlog_runs
     assert (longest <= PAUSE) is True

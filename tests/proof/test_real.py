@@ -1,4 +1,6 @@
-"""Parts of `make proof-real`: which run, which are skipped, and what fails the run."""
+"""
+Parts of `make proof-real`: which parts run, which are skipped, and which failure fails the run.
+"""
 
 from types import SimpleNamespace
 
@@ -8,7 +10,7 @@ from proof.real import __main__ as real
 
 
 def part(reason, run):
-    """A part that runs *run*, or is missing for *reason*."""
+    """Return a part that runs *run*, or is missing for *reason*."""
     return SimpleNamespace(
         TITLE="T", CLAIM="C.", missing=lambda: reason, versions=dict, run=lambda _: run()
     )
@@ -16,7 +18,9 @@ def part(reason, run):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_part_that_fails_stops_no_other_and_fails_the_run(fails, monkeypatch, capsys):
-    """A missing part is named with its reason, the others run, and only a failure ends with 1."""
+    """
+    A failed part stops no other part and fails the run. A missing part is named with its reason.
+    """
 
     def maybe():
         assert not fails, "3 of 4 rows"

@@ -1,11 +1,11 @@
 """
-What real AWS answered: `tables/` of cases, a file for each test module; and the calls of tests.
+Recorded answers of AWS: `tables/` of cases, a file per test module, and the tests' calls.
 
-Each line restates one case of a recording, with the recording's path; the recordings
-themselves stay where they are. Paths are those of github.com/radkawar/stackd at commit
-9dc356f5e5cc49d2d334178a09c1398dd1c62617, captured in September and October 2026.
-Words of patterns and names of groups are ours, one for one for the recorded ones; a case
-"one before" is the evaluation before the recorded one, which changed nothing.
+Each line has one case of a recording, with the recording's path; the recordings themselves stay in
+their repository. Paths are those of github.com/radkawar/stackd at commit
+9dc356f5e5cc49d2d334178a09c1398dd1c62617, captured in September and October 2026. Words of patterns
+and names of groups are replaced one for one; a case "one before" is the evaluation before the
+recorded one, which changed nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TABLES = Path(__file__).parent / "tables"
 
 @functools.cache
 def every_row():
-    """The cases of all tables."""
+    """Return the cases of all tables."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(TABLES.glob("*.jsonl"))]
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
@@ -34,8 +34,8 @@ def every_row():
 def each(table):
     """Run a test for every case of *table*, as its argument `row`."""
     name = lambda row: f"{row['recording'].removeprefix('testdata/aws/')}: {row['case']}"  # noqa: E731
-    found = [row for row in every_row() if table == row["table"]]
-    return pytest.mark.parametrize("row", found, ids=name)
+    rows = [row for row in every_row() if table == row["table"]]
+    return pytest.mark.parametrize("row", rows, ids=name)
 
 
 RECORDED_NOW_S = 1_800_000_000.0
@@ -46,12 +46,12 @@ INVALID_ANSWER = ("InvalidParameterException", 400)
 
 @functools.cache
 def _sdk():
-    """The SDK's own data, read once."""
+    """Return the SDK's own data, read once."""
     return boto3.session.Session()
 
 
 def client_of(account):
-    """A real client that never tries twice and leaves it to the service to check."""
+    """Return a real client that never retries and leaves validation to the service."""
     retries = {"mode": "standard", "total_max_attempts": 1}
     config = Config(retries=retries, parameter_validation=False)
     keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
@@ -68,20 +68,20 @@ def put(client, *events, **place):
 
 
 def error_in(call):
-    """The name and status of the error that *call* ends with."""
-    with pytest.raises(ClientError) as found:
+    """Return the name and status of the error that *call* ends with."""
+    with pytest.raises(ClientError) as caught:
         call()
-    answer = found.value.response
+    answer = caught.value.response
     return answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
 
 
 def words_of(call):
-    """What the service says is wrong."""
-    with pytest.raises(ClientError) as found:
+    """Return the service's message about the error."""
+    with pytest.raises(ClientError) as caught:
         call()
-    return found.value.response["Error"]["Message"]
+    return caught.value.response["Error"]["Message"]
 
 
 def messages(service):
-    """What was taken."""
+    """Return the messages that the service accepted."""
     return [record.message for record in service.rules.applied]

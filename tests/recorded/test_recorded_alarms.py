@@ -1,4 +1,4 @@
-"""The alarm evaluator says what CloudWatch said: state by state, at the moments of recordings."""
+"""The alarm evaluator agrees with CloudWatch, state by state, at the times of recordings."""
 
 from __future__ import annotations
 
@@ -19,34 +19,38 @@ RECORDED_QUERY = MetricsInsightsQuery("MAX", "Load", "N", ("Team",), ("Team",))
 
 
 def at(clock):
-    """A time of day in seconds since the epoch."""
+    """Return a time of day in seconds since the epoch."""
     hours, minutes, seconds = clock.split(":")
     return RECORDED_DAY_S + int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
 
 def key(team):
-    """The contributor of one team."""
+    """Return the contributor of one team."""
     return (("Team", team),)
 
 
 @each("alarms_on_one_metric")
 def test_one_metric(row):
-    """Above 50 in periods of 10 s, N = 3: the state after an evaluation, from the one before."""
+    """
+    An alarm above 50 in periods of 10 s with N = 3 goes from the previous state to the recorded
+    one.
+    """
     history = RecordedHistory()
     for clock, value in row["points"]:
         history.put("N", "Signal", {"Probe": "p"}, at(clock), [value])
     alarm = Alarm("A", SIGNAL, "GreaterThanThreshold", 50, 10, 3, row["needed"], row["missing"])
     previous = {SIGNAL.dimensions: STATE_LETTERS[row["before"]]}
-    (found,) = evaluate(alarm, history, at(row["at"]), previous)
-    assert STATE_LETTERS[row["after"]] is found.state, found.reason
+    (contributor,) = evaluate(alarm, history, at(row["at"]), previous)
+    assert STATE_LETTERS[row["after"]] is contributor.state, contributor.reason
 
 
 @each("alarms_on_a_query")
 def test_a_query_with_groups(row):
     """
-    Above 10 in periods of 60 s, points by team and age: the teams in ALARM and the alarm's state.
+    An alarm above 10 by team in periods of 60 s has the recorded teams in ALARM and the recorded
+    state.
 
-    Who is gone is OK, with that reason.
+    A team that is gone is OK, with this reason.
     """
     history = RecordedHistory()
     points = row["points"]
@@ -58,24 +62,29 @@ def test_a_query_with_groups(row):
     numbers = row["periods"], row["needed"]
     alarm = Alarm("A", RECORDED_QUERY, "GreaterThanThreshold", 10, 60, *numbers, row["missing"])
     previous = {key(team): State.ALARM for team in row["before"]}
-    found = {
+    series_by_contributor = {
         series.contributor: series for series in evaluate(alarm, history, ALARM_NOW_S, previous)
     }
     ringing = {
-        team for team in "abc" if key(team) in found and found[key(team)].state is State.ALARM
+        team
+        for team in "abc"
+        if key(team) in series_by_contributor
+        and series_by_contributor[key(team)].state is State.ALARM
     }
     assert set(row["in_alarm"]) == ringing
     state_of_teams = State.ALARM if ringing else State.OK
-    own_state = found[()].state if () in found else state_of_teams
+    own_state = series_by_contributor[()].state if () in series_by_contributor else state_of_teams
     assert STATE_LETTERS[row["alarm"]] is own_state
-    gone = [found[key(team)].reason for team in row["before"] if team not in points]
+    gone = [series_by_contributor[key(team)].reason for team in row["before"] if team not in points]
     assert {VANISHED} >= set(gone)
-    assert points or found[()].reason.startswith("No time series were returned by the query.")
+    assert points or series_by_contributor[()].reason.startswith(
+        "No time series were returned by the query."
+    )
 
 
 @each("queries_of_alarms")
 def test_a_query_that_an_alarm_may_have(row):
-    """What CloudWatch refuses to make is not evaluated here either."""
+    """The evaluator rejects the queries that CloudWatch rejects for an alarm."""
     query = {"Id": "q", "Expression": row["query"], "Period": row["period_s"]}
     properties = {
         "ComparisonOperator": "GreaterThanThreshold",

@@ -1,4 +1,4 @@
-"""Deliveries, events and messages as AWS sent them; a kept recording names no account or person."""
+"""Deliveries, events and messages as AWS sent them; a kept recording has no account or person."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_QUERIES = {"detail.configuration.metrics.expression", "detail.configuration.m
 
 
 def paths(value, at=""):
-    """Every member of an event, by its path; those of an array's elements by the array's."""
+    """Yield the path of every member of an event; elements of an array share the array's path."""
     for name, member in value.items():
         path = f"{at}.{name}" if at else name
         yield path
@@ -49,13 +49,13 @@ def paths(value, at=""):
 
 @each("events_of_alarms")
 def test_an_event_has_the_members_that_were_recorded(row):
-    """But those of an alarm's queries."""
-    kind = row["case"]
+    """An event has exactly the recorded members, except those of an alarm's queries."""
+    case = row["case"]
     there = set(row["members"])
-    event = {OF_A_CONTRIBUTOR: of_a_contributor(), OF_AN_ALARM: of_an_alarm()}[kind]
-    found = set(paths(event))
-    assert OF_ANY_EVENT | (there - OF_QUERIES) <= found
-    assert not set(row["never"]) & found
+    event = {OF_A_CONTRIBUTOR: of_a_contributor(), OF_AN_ALARM: of_an_alarm()}[case]
+    members = set(paths(event))
+    assert OF_ANY_EVENT | (there - OF_QUERIES) <= members
+    assert not set(row["never"]) & members
     moments = event["time"], event["detail"]["state"]["timestamp"]
     assert re.fullmatch(
         r"[-0-9]{10}T[:0-9]{8}Z [-0-9]{10}T[:0-9]{8}\.\d{3}\+0000", " ".join(moments)
@@ -64,7 +64,9 @@ def test_an_event_has_the_members_that_were_recorded(row):
 
 @each("deliveries")
 def test_ingest_unpacks_what_was_delivered(row):
-    """By subscription or out of a stream, gzip either way; of a control message no line."""
+    """
+    Ingest unpacks recorded deliveries of subscriptions and streams; a control message has no line.
+    """
     packed = base64.b64encode(gzip.compress(json.dumps(row["envelope"]).encode())).decode()
     event: dict[str, Any] = {"awslogs": {"data": packed}}
     if "kinesis" in row["recording"]:
@@ -76,19 +78,25 @@ def test_ingest_unpacks_what_was_delivered(row):
 
 @each("standard_output")
 def test_metrics_of_what_a_function_prints(row):
-    """Kept byte for byte, line end and all: what was joined to another line makes none."""
+    """
+    Metrics of recorded output are extracted from unchanged lines; a document joined to another line
+    has none.
+    """
     assert row["metrics"] == len(extract(row["stored"], 1_800_000_000_000).data)
 
 
 def test_no_line_of_ours_has_the_member_that_a_log_level_drops():
-    """In JSON format a line with `level` below ApplicationLogLevel was not stored."""
+    """No line has the member `level`, because JSON format drops lines below ApplicationLogLevel."""
     assert "level" not in {member.name.lower() for member in CATALOGUE_MEMBERS}
 
 
 @each("messages_of_alarms")
 @pytest.mark.parametrize("event", [of_an_alarm(), of_a_contributor()], ids=["alarm", "contributor"])
 def test_a_subject_begins_as_the_recorded_one(row, event):
-    """With the state; and CloudWatch's own message has what the reader of our pages needs."""
+    """
+    A subject begins with the state as in the recorded one, and the page's reader understands
+    CloudWatch's own message.
+    """
     message = notify(
         read_transition(event),
         MemoryTable(),
@@ -107,7 +115,10 @@ CALLER_ARN = f"arn:aws:sts::{NUMBER}:assumed-role/PaulaAdmin/paula"
 
 
 def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
-    """The same by the same, so that what was equal stays equal; a repeated answer is kept once."""
+    """
+    A kept answer has substitutes for account, person, run and key, equal for equal values, and a
+    repeated answer is kept once.
+    """
     recorder = CallRecorder(tmp_path)
     recorder.hide(NUMBER, "AROAEXAMPLEEXAMPLE123:paula", CALLER_ARN)
     recorder.scrubber.hide(RUN, "neuron-accept-run")

@@ -1,8 +1,8 @@
 """
-CloudWatch Logs as it answered: the double through both of its doors, its readers and patterns.
+The double of CloudWatch Logs answers as recorded, through both of its doors, readers and patterns.
 
-A door is a real boto3 client on 127.0.0.1, or the destination that tests of the emitter
-send to without a network.
+A door is a real boto3 client on 127.0.0.1, or the destination for tests of the emitter without a
+network.
 """
 
 from __future__ import annotations
@@ -32,22 +32,24 @@ RETENTION_MS = 7 * DAY_MS
 
 @pytest.fixture
 def account():
-    """An account at one moment, with 89 events in one stream."""
-    with AccountDouble(lambda: RECORDED_NOW_S) as made:
-        made.put(made.records_group, "i-0", [(RECORDED_NOW_MS + n, f"{n}") for n in range(89)])
-        yield made
+    """Return an account at a fixed time, with 89 events in one stream."""
+    with AccountDouble(lambda: RECORDED_NOW_S) as new_account:
+        new_account.put(
+            new_account.records_group, "i-0", [(RECORDED_NOW_MS + n, f"{n}") for n in range(89)]
+        )
+        yield new_account
 
 
 @pytest.fixture
 def logs(account):
-    """A client of its CloudWatch Logs."""
-    made = client_of(account)
-    yield made
-    made.close()
+    """Return a client of the account's CloudWatch Logs."""
+    client = client_of(account)
+    yield client
+    client.close()
 
 
 def by_network(account, client, events):
-    """What a real client is answered: the words of an error, or what was not taken."""
+    """Return the answer to a real client: the message of an error, or the rejected events."""
     account.rules.retention_ms = RETENTION_MS
     sent = [(age_ms, "x" * size) for age_ms, size in events]
     try:
@@ -57,7 +59,7 @@ def by_network(account, client, events):
 
 
 def in_process(events):
-    """The same of a destination of the emitter's."""
+    """Return the answer to a destination of the emitter."""
     service = InProcessService(lambda: RECORDED_NOW_S)
     service.retention_days = 7
     outcome = service.send(
@@ -72,19 +74,19 @@ def in_process(events):
 
 
 def places_of(reported, count):
-    """The places that an answer of the network names, by reason."""
+    """Return the places of events that an answer of the network names, by reason."""
     old = reported.get("tooOldLogEventEndIndex", 0)
-    found = {
+    named = {
         "too_old": range(old),
         "expired": range(old, reported.get("expiredLogEventEndIndex", old)),
         "too_new": range(reported.get("tooNewLogEventStartIndex", count), count),
     }
-    return {why: tuple(places) for why, places in found.items() if places}
+    return {why: tuple(places) for why, places in named.items() if places}
 
 
 @each("writing_logs")
 def test_a_batch_is_answered_as_recorded(row, account, logs):
-    """Through both doors; events as (age in ms, bytes)."""
+    """A batch of (age in ms, bytes) is answered as recorded, through both doors."""
     events = row["events"]
     answer = row["answer"]
     assert answer == by_network(account, logs, events)
@@ -94,7 +96,7 @@ def test_a_batch_is_answered_as_recorded(row, account, logs):
 
 @each("refusals_of_logs")
 def test_a_refusal_has_the_words_of_the_service(row, logs):
-    """With a full stop or without one, as each came."""
+    """A refusal has the service's words, with or without its full stop."""
     asked = {**RECORDED_STREAM, **row["given"]}
     call = {
         "create_log_stream": lambda: logs.create_log_stream(**asked),
@@ -109,7 +111,9 @@ def test_a_refusal_has_the_words_of_the_service(row, logs):
 
 @each("reading_logs")
 def test_pages_end_with_one_that_has_no_token(row, account, logs):
-    """Every page with events has a token, though no event follows."""
+    """
+    Every page with events has a token, even the last one, and the page without events has none.
+    """
     account.empty_pages = row["empty_pages"]
     asked = {"logGroupName": account.records_group, "filterPattern": row["pattern"], "limit": 1000}
     counts = []
@@ -132,14 +136,17 @@ def test_pages_end_with_one_that_has_no_token(row, account, logs):
     "asked", [{"limit": 10_001}, {"filterPattern": "a" * 1025}, {"logStreamNames": ["i-0"] * 101}]
 )
 def test_no_more_is_read_than_the_model_of_the_service_allows(account, logs, asked):
-    """The bounds of FilterLogEvents in its API reference, none of which the SDK checks."""
+    """The bounds of FilterLogEvents in its API reference hold, none of which the SDK checks."""
     group = account.records_group
     wrong = error_in(lambda: logs.filter_log_events(logGroupName=group, **asked))
     assert ("InvalidParameterException", 400) == wrong
 
 
 def test_a_line_that_was_taken_may_not_be_there_yet(account, logs):
-    """For more than 90 s, and a successful answer in between may be empty (ingestion.json)."""
+    """
+    An accepted line can be missing for more than 90 s, and an answer meanwhile can be empty
+    (ingestion.json).
+    """
     asked = {
         "logGroupName": account.records_group,
         "logStreamName": "i-0",
@@ -147,11 +154,11 @@ def test_a_line_that_was_taken_may_not_be_there_yet(account, logs):
     }
     account.lag_ms = 100_000
     assert [] == logs.get_log_events(**asked)["events"]
-    account.lag_ms = -1000  # some lines here are milliseconds ahead
+    account.lag_ms = -1000  # some lines have timestamps in the near future
     assert [0, 89] == [len(logs.get_log_events(**asked)["events"]) for _ in range(2)]
 
 
-CALLERS = [  # what is wrong, error
+CALLERS = [  # the fault and the error
     ("credentials unknown", "UnrecognizedClientException"),
     ("denied GetLogEvents", "AccessDeniedException"),
 ]
@@ -159,7 +166,9 @@ CALLERS = [  # what is wrong, error
 
 @pytest.mark.parametrize(("fault", "error"), CALLERS)
 def test_who_may_not_ask_gets_400(fault, error, account, logs):
-    """Not 403, as of other services (authentication.json)."""
+    """
+    A caller without permission gets status 400, not 403 as in other services (authentication.json).
+    """
     break_account(account, fault)
     stream = {"logGroupName": account.records_group, "logStreamName": "i-0"}
     assert (error, 400) == error_in(lambda: logs.get_log_events(**stream, startFromHead=True))
@@ -175,7 +184,10 @@ EIGHTEEN_MESSAGES = [
 
 @each("filter_patterns")
 def test_what_a_pattern_matches(row):
-    """The same of eighteen messages, by their places, or a refusal with the service's words."""
+    """
+    A pattern matches the recorded ones of eighteen messages, by place, or is refused with the
+    service's words.
+    """
     if "words" in row:
         with pytest.raises(ServiceError) as refused:
             matcher(row["pattern"])
@@ -188,6 +200,8 @@ def test_what_a_pattern_matches(row):
 
 @pytest.mark.parametrize("pattern", ["{ $.a = 1 }", "[a, b]", "%a%"])
 def test_another_sort_is_not_answered_as_if_nothing_matched(pattern):
-    """The other 75 patterns of the recording are for JSON, columns and regular expressions."""
+    """
+    Patterns of other types, the other 75 of the recording, are refused instead of matching nothing.
+    """
     with pytest.raises(ServiceError, match="only terms are played"):
         matcher(pattern)

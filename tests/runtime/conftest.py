@@ -1,4 +1,4 @@
-"""The built functions under AWS's own runtime client, on two of the Pythons that Lambda offers."""
+"""The built functions under AWS's own runtime client, on two Pythons of Lambda."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.runtime.function_process import Function, FunctionRuntime, interprete
 PYTHONS_AT_THE_ENDS = [
     "3.11",
     "3.13",
-]  # the oldest that Lambda goes on offering, and the template's default
+]  # the oldest Python that Lambda still offers, and the template's default
 TABLE_NAME = "records"
 ON_THE_DEFAULT = pytest.mark.parametrize(
     "runtime", PYTHONS_AT_THE_ENDS[-1:], indirect=True, scope="session"
 )
-"""What does not depend on the release of Python is tried on the one that the template names."""
+"""Tests that do not depend on the release of Python use the template's."""
 
 LEDGER_NAME = "neuron-emf-ledger"
 
@@ -36,23 +36,23 @@ VARIABLES = {
 
 @pytest.fixture(scope="session", params=PYTHONS_AT_THE_ENDS, ids=lambda version: f"python{version}")
 def runtime(request, repository, runtime_libraries, tmp_path_factory):
-    """One Python of Lambda, with AWS's client for it."""
+    """Return one Python of Lambda with AWS's client for it."""
     interpreter = interpreter_of(request.param)
     client = repository / ".venv-lambda" / request.param
     if interpreter is None:
         pytest.skip(f"this machine has no Python {request.param}")
     if not (client / ".ready").exists():
         pytest.skip(f"{client} is missing: run `make venvs` on Linux")
-    found = FunctionRuntime(
+    lambda_runtime = FunctionRuntime(
         request.param, interpreter, client, runtime_libraries, tmp_path_factory.mktemp("bytecode")
     )
-    found.compile()
-    return found
+    lambda_runtime.compile()
+    return lambda_runtime
 
 
 @pytest.fixture(scope="session")
 def endpoint():
-    """AWS behind a socket: a table, a bucket, a topic."""
+    """Yield the address of an AWS with a table, a bucket and a topic."""
     from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -64,7 +64,7 @@ def endpoint():
 
 @pytest.fixture
 def dynamodb(endpoint):
-    """A client to look into it with; its table is empty."""
+    """Return a client of the table, which is empty."""
     reset = urllib.request.Request(f"{endpoint}/moto-api/reset", method="POST")
     urllib.request.urlopen(reset).close()
     where = {
@@ -83,8 +83,11 @@ def dynamodb(endpoint):
 
 
 @pytest.fixture(scope="session")
-def made(built, runtime, endpoint, tmp_path_factory):
-    """Make a process of a function of the template; the caller stops it."""
+def make_function(built, runtime, endpoint, tmp_path_factory):
+    """
+    Return a function that makes a process of a function of the template; the caller stops the
+    process.
+    """
 
     def function(name, handler, **variables):
         return Function(
@@ -99,29 +102,29 @@ def made(built, runtime, endpoint, tmp_path_factory):
 
 
 @pytest.fixture
-def start(made):
-    """Start a function anew; the one before it is stopped."""
+def start(make_function):
+    """Yield a function that starts a new process of a function and stops the one before."""
     with ExitStack() as running:
 
-        def anew(name, handler, **variables):
+        def start_new(name, handler, **variables):
             running.close()
-            function = made(name, handler, **variables)
+            function = make_function(name, handler, **variables)
             running.callback(function.stop)
             return function
 
-        yield anew
+        yield start_new
 
 
 @pytest.fixture(scope="session")
-def warm(made):
-    """A function that has started, the same one each time: warm, with whatever it remembers."""
+def warm(make_function):
+    """Return a function that returns the same started process each time, with its memory."""
     running = {}
 
     def same(name, **variables):
         key = (name, *sorted(variables.items()))
         if key not in running:
             handler = f"aggregator.{name}.handler"
-            running[key] = made(f"{name.capitalize()}Function", handler, **variables)
+            running[key] = make_function(f"{name.capitalize()}Function", handler, **variables)
             running[key].start()
         running[key].output()
         running[key].messages()

@@ -1,4 +1,4 @@
-"""What must be in the table and on stdout, by the code in this process and a table in memory."""
+"""Expected table items and output, computed by the code in this process with a table in memory."""
 
 from __future__ import annotations
 
@@ -15,47 +15,45 @@ from proof.memory_table import MemoryTable
 
 
 def closable_minute():
-    """A minute that is over for long enough to be closed at the first run."""
+    """Return a minute that is old enough to close at the first run."""
     return int(time.time()) // 60 - 4
 
 
 def some_records(minute):
-    """A minute of a few instances of two clusters, with names beyond ASCII."""
+    """Return a minute of a few instances of two clusters, with names beyond ASCII."""
     holders = tuple(replace(holder, name="größe/モデル") for holder in some_holders(16, 1))
-    made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(12)]
+    records = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(12)]
     return [
         replace(record, cluster=f"cluster-{n % 2}", holders=holders, health={})
-        for n, record in enumerate(made)
+        for n, record in enumerate(records)
     ]
 
 
 def kept(dynamodb):
-    """The records in the table by minute and identity, alone or in packs, each once."""
+    """Return the records in the table by minute and identity, alone or in packs, each once."""
     pages = dynamodb.get_paginator("scan").paginate(TableName="records")
-    found = set()
+    identified = set()
     for item in (item for page in pages for item in page["Items"]):
-        kind, _, place = item["pk"]["S"].partition("#")
-        if kind == "m":
+        item_type, _, place = item["pk"]["S"].partition("#")
+        if item_type == "m":
             minute = int(place.partition("#")[0])
             records, unreadable = records_of(item["r"]["B"], minute)
             assert unreadable == 0
-            found |= {(minute, *identity_of(record)) for record in records}
-    return found
+            identified |= {(minute, *identity_of(record)) for record in records}
+    return identified
 
 
-def identities(made):
-    """The same of records that were made."""
-    return {(record.minute_ms // 60_000, *identity_of(record)) for record in made}
+def identities(records):
+    """Return records by minute and identity."""
+    return {(record.minute_ms // 60_000, *identity_of(record)) for record in records}
 
 
-def rollup_lines(made, minute):
-    """
-    The lines that closing prints of *minute* when exactly the records *made* are in the table.
-    """
+def rollup_lines(records, minute):
+    """Return the lines that close prints for *minute* if the table has exactly these records."""
     table = MemoryTable()
     printed = []
     now_s = time.time()
-    take_in(lines(*made), table, Rules().late_minutes, lambda: now_s)
+    take_in(lines(*records), table, Rules().late_minutes, lambda: now_s)
     CloseRun(
         table=table,
         rules=Rules(),
@@ -67,10 +65,10 @@ def rollup_lines(made, minute):
 
 
 def of_minute(output, minute):
-    """The rollups of one minute among lines of output, as the bytes that they are."""
-    found = []
+    """Return the rollups of one minute among lines of output, as bytes."""
+    rollups = []
     for line in output:
         document = json.loads(line)
         if "RollupId" in document and minute * 60_000 == document["_aws"]["Timestamp"]:
-            found.append(line)
-    return found
+            rollups.append(line)
+    return rollups

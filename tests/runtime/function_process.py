@@ -15,15 +15,16 @@ from tests.runtime.runtime_api import NoAnswerError, RuntimeApi
 
 def interpreter_of(version):
     """
-    A Python of *version*, such as 3.13: from PATH, or installed beside the one that runs.
+    Return a Python of *version*, such as 3.13, from PATH or next to the running one; None if
+    missing.
 
-    Version managers put each Python into a folder of its own, all of them into one; a command of
-    theirs on PATH may stand for a version that it refuses to run. None when there is none.
+    Version managers install each Python in a folder of its own, next to each other. Their command
+    on PATH may refuse to run a version.
     """
     for candidate in _candidates(version):
-        found = _asked(candidate) if candidate.is_file() else None
-        if found is not None and version == found[0]:
-            return Path(found[1])
+        answer = _asked(candidate) if candidate.is_file() else None
+        if answer is not None and version == answer[0]:
+            return Path(answer[1])
     return None
 
 
@@ -37,7 +38,7 @@ def _candidates(version):
 
 def _asked(candidate):
     """
-    Its version, and where it really is: a command of a version manager takes 0.1 s to find out.
+    Return the version and real path of a Python; a version manager's command takes 0.1 s for it.
     """
     code = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
     run = subprocess.run(
@@ -50,7 +51,7 @@ def _asked(candidate):
     return run.stdout.strip().split(" ", 1) if run.returncode == 0 else None
 
 
-LOG_FRAME_HEADER_BYTES = 16  # of a message on the telemetry descriptor: type, length, time
+LOG_FRAME_HEADER_BYTES = 16  # header of a message on the telemetry descriptor: type, length, time
 
 FIRST_IMPORTS = "import awslambdaric.bootstrap, boto3; boto3.client('dynamodb').close()"
 
@@ -58,8 +59,8 @@ FIRST_IMPORTS = "import awslambdaric.bootstrap, boto3; boto3.client('dynamodb').
 @dataclass(frozen=True)
 class FunctionRuntime:
     """
-    One Python that Lambda offers: the interpreter, the client for it and the SDK, and a folder
-    for the bytecode of these two.
+    One Python of Lambda: the interpreter, the runtime client, the SDK, and a folder for the
+    bytecode of both.
     """
 
     version: str
@@ -69,7 +70,7 @@ class FunctionRuntime:
     bytecode: Path
 
     def variables(self, *first):
-        """How Python finds the folders, *first* before all others, and nothing else."""
+        """Return the environment that has only these folders, *first* before the others."""
         return {
             "PATH": os.environ["PATH"],
             "LANG": "en_US.UTF-8",
@@ -81,16 +82,17 @@ class FunctionRuntime:
 
     def compile(self):
         """
-        Make the bytecode of what the runtime brings, as Lambda has it.
+        Compile the runtime's libraries to bytecode, as Lambda does.
 
-        Functions start with -B: theirs is made at every cold start, because the artefact has none.
+        Functions start with -B: their bytecode is made at every cold start, because the artefact
+        has none.
         """
         command = [str(self.interpreter), "-S", "-c", FIRST_IMPORTS]
         subprocess.run(command, env=self.variables(), check=True, stdin=subprocess.DEVNULL)
 
 
 class Function:
-    """One execution environment of a function, started when it is made."""
+    """One execution environment of a function, which starts at construction."""
 
     def __init__(self, runtime, artefact, handler, variables, folder):
         self._ends = ExitStack()
@@ -98,7 +100,7 @@ class Function:
         self._output = folder / "output"
         self._telemetry = folder / "telemetry"
         self._read_bytes = {self._output: 0, self._telemetry: 0}
-        # Files, not pipes: what was written before an answer is there once the answer is.
+        # Files instead of pipes: what was written before an answer is there with the answer.
         output = self._ends.enter_context(self._output.open("wb"))
         telemetry = self._ends.enter_context(self._telemetry.open("wb"))
         self._process = subprocess.Popen(
@@ -117,16 +119,16 @@ class Function:
             },
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=subprocess.STDOUT,  # a log group has both
+            stderr=subprocess.STDOUT,  # a log group has both streams
             pass_fds=[telemetry.fileno()],
         )  # fmt: skip
 
     def start(self):
         """
-        Wait until it has started.
+        Wait until the function has started.
 
         Raises:
-            NoAnswerError: If it could not, with what it wrote.
+            NoAnswerError: The function could not start; the message has its output.
         """
         try:
             self._api.started()
@@ -134,7 +136,7 @@ class Function:
             raise NoAnswerError(error.args[0], self.output()) from None
 
     def invoke(self, event):
-        """The answer to *event*, a value or the bytes of one."""
+        """Return the answer to *event*, which is a value or the bytes of one."""
         payload = event if isinstance(event, bytes) else json.dumps(event).encode()
         try:
             return self._api.invoke(payload)
@@ -143,32 +145,32 @@ class Function:
 
     def result(self, event):
         """
-        What it returns for *event*.
+        Return the function's result for *event*.
 
         Raises:
-            AssertionError: If it raised instead.
+            AssertionError: The function raised an error.
         """
         answer = self.invoke(event)
         assert not answer.failed, answer.body
         return json.loads(answer.body)
 
     def output(self):
-        """What it wrote on stdout and stderr since it was asked last."""
+        """Return the output on stdout and stderr since the last call."""
         return self._news(self._output)
 
     def messages(self):
-        """What the runtime client itself logged since it was asked last."""
-        found = []
+        """Return the runtime client's own log since the last call."""
+        logged = []
         rest = self._news(self._telemetry)
         while rest:
             length = int.from_bytes(rest[4:8], "big")
             end = LOG_FRAME_HEADER_BYTES + length
-            found.append(rest[LOG_FRAME_HEADER_BYTES:end].decode())
+            logged.append(rest[LOG_FRAME_HEADER_BYTES:end].decode())
             rest = rest[end:]
-        return found
+        return logged
 
     def stop(self):
-        """End it as Lambda does in the end: without asking."""
+        """End the function as Lambda does: with a kill."""
         self._process.kill()
         self._process.wait()
         self._ends.close()

@@ -1,8 +1,9 @@
 """
-The Lambda Runtime API: the side of it that Lambda plays.
+Lambda's side of the Lambda Runtime API.
 
-A function's process asks for the next event and waits; what it answers belongs
-to that event. Only what a function without extensions uses:
+A function's process requests the next event and waits; its answer belongs to that event. Only the
+part for functions without extensions:
+
 https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 """
 
@@ -20,12 +21,12 @@ FUNCTION_ARN = "arn:aws:lambda:us-east-1:123456789012:function:neuron-emf"
 
 
 class NoAnswerError(Exception):
-    """The function did not answer: it hangs, it died, or it could not start."""
+    """The function did not answer: it hangs, died or could not start."""
 
 
 @dataclass(frozen=True)
 class InvocationAnswer:
-    """What a function made of one event: its result or its error."""
+    """A function's answer to one event: its result or its error."""
 
     body: bytes
     failed: bool
@@ -46,7 +47,7 @@ class RuntimeApi:
 
     @property
     def address(self):
-        """What the function finds in AWS_LAMBDA_RUNTIME_API."""
+        """Return the value of AWS_LAMBDA_RUNTIME_API."""
         return f"127.0.0.1:{self._server.server_port}"
 
     def __enter__(self):
@@ -61,20 +62,20 @@ class RuntimeApi:
 
     def started(self):
         """
-        Wait until the function has asked for its first event.
+        Wait until the function has requested its first event.
 
         Raises:
-            NoAnswerError: If it reported an error instead, or nothing at all.
+            NoAnswerError: The function reported an error, or nothing.
         """
         if not self._asked.wait(self.timeout_s) or self.init_error is not None:
             raise NoAnswerError(self.init_error or b"the function did not start")
 
     def invoke(self, payload):
         """
-        Hand over one event; the function's answer.
+        Send one event; return the function's answer.
 
         Raises:
-            NoAnswerError: If there is none in time.
+            NoAnswerError: The function did not answer in time.
         """
         request_id = str(uuid.uuid4())
         self._events.put((request_id, payload))
@@ -89,11 +90,11 @@ class RuntimeApi:
         return InvocationAnswer(body, failed)
 
     def next_event(self):
-        """The answer to the function's request for an event: status, headers and body."""
+        """Return the response to the function's request for an event: status, headers and body."""
         self._asked.set()
         event = self._events.get()
         if event is None:
-            return None  # the end: whoever waited is gone
+            return None  # the end: the waiting process is gone
         request_id, payload = event
         deadline_ms = int((time.time() + self.timeout_s) * 1000)
         return (
@@ -109,7 +110,7 @@ class RuntimeApi:
         )
 
     def take(self, place, body):
-        """What the function says: an answer, or that it could not start."""
+        """Take a message of the function: an answer, or an error at its start."""
         if place[0] == "init":
             self.init_error = body
             self._asked.set()
@@ -121,7 +122,7 @@ class RuntimeApi:
 def _handler_of(api):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # or each answer waits for an acknowledgement, 40 ms
+        disable_nagle_algorithm = True  # without it, each answer waits 40 ms for an acknowledgement
 
         def do_GET(self):
             event = api.next_event()
@@ -144,6 +145,6 @@ def _handler_of(api):
             self.wfile.write(body)
 
         def log_message(self, *arguments):
-            del arguments  # nobody reads a log of the tests' own server
+            del arguments  # the tests' own server needs no log
 
     return Handler

@@ -16,23 +16,23 @@ pytestmark = [pytest.mark.slow]
 
 
 def a_delivery():
-    """One record of the last minute, as a quiet instance sends it."""
+    """Return a delivery with one record of the last minute from a quiet instance."""
     return delivery(*lines(record(minute=int(time.time()) // 60 - 1)))
 
 
 def a_tick():
-    """What the schedule sends."""
+    """Return the event of the schedule."""
     return {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
 
 
 def a_departure():
-    """What EC2 says of an instance that ends."""
+    """Return EC2's event about an instance that ends."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return state_change("shutting-down", time=now)
 
 
 def an_alarm():
-    """The event of an alarm on one cluster that fires."""
+    """Return the event of an alarm that fires for one cluster."""
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
     return of_an_alarm(now=state("ALARM", now))
 
@@ -50,7 +50,7 @@ FUNCTION_EVENTS = {
 @pytest.mark.usefixtures("dynamodb")
 @pytest.mark.parametrize("name", FUNCTION_EVENTS)
 def test_every_function_starts_and_answers(repository, start, name):
-    """From a new process to an answer, and then warm."""
+    """A function answers its first event in a new process, and the next one in the same process."""
     function = start(name, handlers(repository)[name])
     function.start()
     event = FUNCTION_EVENTS[name]()
@@ -61,7 +61,7 @@ def test_every_function_starts_and_answers(repository, start, name):
 
 def test_a_function_that_cannot_start_says_why(start):
     """
-    A stack that was deployed without its table's name fails at its start, once, with the name.
+    A function without its table's name fails once at its start, with the name of the variable.
     """
     function = start("IngestFunction", "aggregator.ingest.handler", TABLE_NAME="")
     with pytest.raises(Exception, match=r"TABLE_NAME is not set\. Deploy the function") as failure:

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow]
 
 
 def corrupt_events():
-    """What a function may be given by mistake, each with the error that must be its answer."""
+    """Return invalid events, each with the error that must be its answer."""
     good = base64.b64decode(delivery()["awslogs"]["data"])
     packed = [good[:-9], b"", gzip.compress(b"junk"), gzip.compress(b"[]"), gzip.compress(b"{}")]
     yield b'{"awslogs":'
@@ -30,7 +30,10 @@ def corrupt_events():
 
 
 def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
-    """The invocation fails, so that Lambda keeps the event; the process serves the next."""
+    """
+    An invalid event fails its invocation, so that Lambda keeps it, and the process answers the next
+    event.
+    """
     ingest = warm("ingest")
     for event in corrupt_events():
         answer = ingest.invoke(event)
@@ -38,19 +41,19 @@ def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
         error = json.loads(answer.body)
         assert {"errorMessage", "errorType", "requestId", "stackTrace"} == error.keys()
         assert 1 == len(ingest.messages())
-    made = record(minute=closable_minute())
-    assert 1 == ingest.result(delivery(*lines(made)))["RecordsStored"]
-    assert identities([made]) == kept(dynamodb)
+    minute_record = record(minute=closable_minute())
+    assert 1 == ingest.result(delivery(*lines(minute_record)))["RecordsStored"]
+    assert identities([minute_record]) == kept(dynamodb)
 
 
 @pytest.mark.parametrize("filler", ["x", "[", '{"a":', "9"])
 def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
-    """Whatever it is made of: deep nesting and endless numbers too."""
+    """A line of 1 MB costs no other line, even with deep nesting or huge numbers."""
     ingest = warm("ingest")
-    made = record(minute=closable_minute())
+    minute_record = record(minute=closable_minute())
     long = (filler * MAX_EXTRACTED_BYTES)[:MAX_EXTRACTED_BYTES]
-    counts = ingest.result(delivery(LogLine("long", long), *lines(made)))
+    counts = ingest.result(delivery(LogLine("long", long), *lines(minute_record)))
     assert 1 == counts["RecordsStored"]
     assert 1 == counts["RecordsRejected"]
-    assert identities([made]) == kept(dynamodb)
-    assert len(ingest.output()) < 4096  # it says what was dropped, and quotes nothing
+    assert identities([minute_record]) == kept(dynamodb)
+    assert len(ingest.output()) < 4096  # the log has the reason of the drop, and quotes nothing

@@ -1,8 +1,10 @@
 """
-What the function's process writes in each log format: rollup lines as they are.
+The output of a function's process in each log format: rollup lines unchanged.
 
-What Lambda does behind the process is not shown here. With LogFormat JSON it takes a printed
-document without a level for INFO, so an ApplicationLogLevel above INFO would drop the rollups:
+This module does not show what Lambda does with the output. With LogFormat JSON, Lambda takes a
+printed document without a level for INFO, so an ApplicationLogLevel above INFO would drop the
+rollups:
+
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
 """
 
@@ -27,7 +29,7 @@ FORMATS = {
     "two_processes": {
         "AWS_LAMBDA_LOG_FORMAT": "JSON",
         "AWS_LAMBDA_LOG_LEVEL": "INFO",
-        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "3538",  # close reads in a process for each 1,769 MB
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "3538",  # close reads in one process per 1,769 MB
     },
     "json_errors_only": {"AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "ERROR"},
 }
@@ -36,22 +38,20 @@ FORMATS = {
 @pytest.mark.usefixtures("dynamodb")
 @pytest.mark.parametrize("log_format", FORMATS)
 def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
-    """
-    Nothing before it, behind it or around it: each line is a document that CloudWatch extracts.
-    """
+    """A rollup line is printed byte for byte, as a line of its own that CloudWatch extracts."""
     minute = closable_minute()
-    made = some_records(minute)
-    warm("ingest").result(delivery(*lines(*made)))
+    records = some_records(minute)
+    warm("ingest").result(delivery(*lines(*records)))
     close = warm("close", **FORMATS[log_format])
     close.result({})
     output = close.output()
     assert output.endswith(b"\n")
     printed = output.removesuffix(b"\n").split(b"\n")
-    expected = rollup_lines(made, minute)
+    expected = rollup_lines(records, minute)
     assert sorted(expected) == sorted(of_minute(printed, minute))
     assert "größe".encode() in b"".join(expected)
     assert [[]] * len(printed) == [violations(line.decode()) for line in printed]
-    # A process that is forked makes a client, and botocore says which endpoint a test gives it.
+    # A forked process makes a client, and botocore logs that a test sets its endpoint.
     assert [] == [
         message for message in close.messages() if "botocore.configprovider" not in message
     ]
@@ -60,7 +60,7 @@ def test_a_rollup_line_comes_out_byte_for_byte(warm, log_format):
 @pytest.mark.usefixtures("dynamodb")
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_what_is_logged_is_one_document_a_line(warm, log_format):
-    """And it is there once: the runtime's own handler does not repeat what ours has written."""
+    """A log entry is one document in one line, and the runtime's own handler does not repeat it."""
     ingest = warm("ingest", **FORMATS[log_format])
     ingest.result(delivery(LogLine("bad", "junk", "i-1")))
     logged, health = map(json.loads, ingest.output().splitlines())
@@ -75,7 +75,10 @@ def test_what_is_logged_is_one_document_a_line(warm, log_format):
 
 @pytest.mark.usefixtures("dynamodb")
 def test_an_exception_is_one_document_in_json(warm):
-    """Level, kind, message, request and stack, as Lambda's own log has them."""
+    """
+    An exception is one JSON document with level, type, message, request and stack, as in Lambda's
+    own log.
+    """
     ingest = warm("ingest", **FORMATS["json"])
     answer = ingest.invoke({"awslogs": {"data": ["secret"]}})
     returned = json.loads(answer.body)

@@ -1,9 +1,9 @@
 """
-What the built functions ask of AWS, recorded while they run, is what their roles may do.
+The built functions request exactly what their roles permit, as recorded while they run.
 
-A day in the life of each function under AWS's own runtime client, against moto,
-whose own recorder notes every request: more in a role than was recorded is too
-much, less would have failed on AWS.
+A day of each function under AWS's own runtime client, against moto, whose recorder keeps every
+request. A permission that was not recorded is too much; a request that is not permitted would fail
+on AWS.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ BY_LAMBDA = {
     "kinesis:GetShardIterator": "Lambda polls the stream",
     "kinesis:ListShards": "Lambda polls the stream",
 }
-"""Actions that AWS's own services do with a function's role, and which; no code of ours calls them.
+"""
+Actions that AWS's services, not the project's code, do with a function's role, with the reason.
+https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
 
 https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
@@ -50,7 +53,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-kinesis-create.html
 
 
 def stamp(minute):
-    """As CloudWatch writes the moment of a state."""
+    """Return the time of a state in CloudWatch's form."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime(minute * 60))
 
 
@@ -74,7 +77,7 @@ class GrantRecorder:
         urllib.request.urlopen(urllib.request.Request(url, method="POST")).close()
 
     def actions(self):
-        """What was asked since it began, as IAM names it."""
+        """Return the recorded requests as IAM actions."""
         return {
             action_of(json.loads(entry)) for entry in self._file.read_text("utf-8").splitlines()
         }
@@ -82,10 +85,10 @@ class GrantRecorder:
 
 def action_of(request):
     """
-    The IAM action of a recorded request.
+    Return the IAM action of a recorded request.
 
-    The service stands in what the client signed; the operation in the target
-    of the JSON protocols, in the form of the query protocol, or in S3's method and path.
+    The client signs the service. The operation is in the target of JSON protocols, in the form of
+    the query protocol, or in S3's method and path.
     """
     headers = {name.lower(): value for name, value in request["headers"].items()}
     signed = re.search(
@@ -110,7 +113,7 @@ FAULTY = {**dict.fromkeys(READING_MEMBERS, 0), "HardwareFaults": 1}
 
 @pytest.fixture
 def recorder(endpoint, tmp_path, monkeypatch):
-    """A recorder that writes to a file of this test."""
+    """Return a recorder that writes to a file of this test."""
     from moto import moto_api  # noqa: PLC0415 it takes a second to import
 
     file = tmp_path / "recorded"
@@ -120,7 +123,7 @@ def recorder(endpoint, tmp_path, monkeypatch):
 
 @pytest.fixture
 def topic_arn(endpoint):
-    """A topic to publish to."""
+    """Return a topic for messages."""
     client = boto3.client(
         "sns",
         endpoint_url=endpoint,
@@ -128,13 +131,13 @@ def topic_arn(endpoint):
         aws_access_key_id="testing",
         aws_secret_access_key="testing",
     )
-    made = client.create_topic(Name="neuron-emf-alarms")["TopicArn"]
+    arn = client.create_topic(Name="neuron-emf-alarms")["TopicArn"]
     client.close()
-    return made
+    return arn
 
 
 def granted(template, function):
-    """What a function's role may do by code of ours: all but what services do with it."""
+    """Return the permissions of a function's role, without those that services use."""
     actions = {
         action
         for name, statement in statements(template)
@@ -149,7 +152,8 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     repository, warm, recorder, dynamodb, topic_arn
 ):
     """
-    A day of each function: lines on time and late, both modes, a restatement, an alarm, an hour.
+    Every permission is used and no other is requested, in a day with late lines, both modes, a
+    restatement, an alarm and an hour.
     """
     template = load_template(repository / "template.yaml")
     now = int(time.time()) // 60
@@ -178,7 +182,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(
         explain.result(of_an_alarm(now=rang, before=state("OK", stamp(now - 60))))
         used["Explain"] = recorder.actions()
     settle = warm("settle", LEDGER_BUCKET=LEDGER_NAME, LATE_MINUTES="10")
-    assert 0 == settle.result({})["HoursSettled"]  # begins with the hour in progress
+    assert 0 == settle.result({})["HoursSettled"]  # the first settled hour is the hour in progress
     hour = {"N": str((now - 110) // 60)}
     dynamodb.update_item(
         TableName=TABLE_NAME,

@@ -1,4 +1,4 @@
-"""A stack that somebody writes forged lines to: its real handlers on a table in memory."""
+"""A stack with forged lines: its real handlers on a table in memory."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.aggregator.memory_stack import MINUTE_END_S
 
 class AttackedStack:
     """
-    ingest and close as Lambda calls them, with a clock that the test sets.
+    Ingest and close as Lambda invokes them, with a clock that the test sets.
 
     Attributes:
-        table: Where both keep what they know.
+        table: The table of both functions.
 
-        now_s: The clock of both.
+        now_s: The clock of both functions.
 
-        remaining_s: Seconds that a run of close still has.
+        remaining_s: Seconds that a run of close has left.
     """
 
     def __init__(self, monkeypatch, capsys, **rules):
@@ -48,7 +48,7 @@ class AttackedStack:
             monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
 
     def write(self, *records, at_s=None):
-        """The records come as one delivery; what ingest counted."""
+        """Deliver the records in one delivery; return ingest's counts."""
         return self.deliver(delivery(*lines(*records)), at_s)
 
     def deliver(self, event, at_s=None):
@@ -58,7 +58,7 @@ class AttackedStack:
         return counts
 
     def close(self, at_s=None):
-        """One tick; what close counted."""
+        """Run close once; return its counts."""
         self.now_s = self.now_s if at_s is None else at_s
         self._capsys.readouterr()
         context = Context()
@@ -70,39 +70,37 @@ class AttackedStack:
         return counts
 
     def live(self, offset, *records):
-        """
-        A minute goes by: *records* of it come in time, and it is closed when its grace is over.
-        """
+        """Deliver *records* of one minute in time, and close it after its grace."""
         self.write(*records, at_s=MINUTE_END_S + 60 * offset + 5)
         return self.close(MINUTE_END_S + 60 * offset + 50)
 
     @property
     def clusters(self):
-        """The clusters of the last tick."""
+        """Return the clusters of the last tick."""
         return {rollup["ClusterName"] for rollup in self.rollups}
 
 
 def forged(count, *, offset=0, prefix="forged", **changes):
-    """Lines in the names of *count* clusters that do not exist."""
-    made = {"minute": MINUTE + offset, "core_state": "b", "utilization_percent": (99.0,)}
+    """Return lines in the names of *count* clusters that do not exist."""
+    members = {"minute": MINUTE + offset, "core_state": "b", "utilization_percent": (99.0,)}
     return [
         record(
             cluster=f"{prefix}-{number}",
             instance_id=f"i-{prefix}{number}",
             idle_minutes=(0,),
-            **{**made, **changes},
+            **{**members, **changes},
         )
         for number in range(count)
     ]
 
 
 def real(offset, cluster="training", **changes):
-    """The line of an instance that there is."""
-    made = {"instance_id": f"i-{cluster}", "minute": MINUTE + offset, "seq": offset + 1}
-    return record(cluster=cluster, **{**made, **changes})
+    """Return the line of a real instance."""
+    members = {"instance_id": f"i-{cluster}", "minute": MINUTE + offset, "seq": offset + 1}
+    return record(cluster=cluster, **{**members, **changes})
 
 
 @pytest.fixture
 def attacked(monkeypatch, capsys):
-    """One with room for three clusters."""
+    """Return an attacked stack with room for three clusters."""
     return AttackedStack(monkeypatch, capsys, max_clusters=3)

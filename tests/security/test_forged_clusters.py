@@ -1,6 +1,4 @@
-"""
-Whoever writes lines in many names takes the room that is left, and from nobody what they have.
-"""
+"""Lines in many forged names use only free room and never push out a known name."""
 
 from __future__ import annotations
 
@@ -28,21 +26,24 @@ LAST_RUN = PresenceRun(MINUTE + 1300, MINUTE + 1300, is_clean_shutdown=False)
 
 
 def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
-    """50 forged names and room for one: 49 are refused, counted, and some of them logged."""
+    """If one of 50 forged names has room, 49 are refused and counted, and some of them logged."""
     attacked.live(0, real(0), real(0, "serving"))
     counts = attacked.live(1, *forged(50, offset=1), real(1), real(1, "serving"))
     assert 49 == counts["RecordsRefused"]
     assert {"training", "serving"} < attacked.clusters
     assert 3 == len(attacked.clusters)
-    (said,) = [entry for entry in attacked.logged if entry["message"] == "records refused"]
-    assert 49 == said["count"]
-    assert 5 == len(said["clusters"])
-    assert all(name.startswith("forged-") for name in said["clusters"])
+    (refused,) = [entry for entry in attacked.logged if entry["message"] == "records refused"]
+    assert 49 == refused["count"]
+    assert 5 == len(refused["clusters"])
+    assert all(name.startswith("forged-") for name in refused["clusters"])
 
 
 @pytest.mark.parametrize("prefix", ["!first-in-order", "~last-in-order"])
 def test_a_known_cluster_is_never_pushed_out(attacked, prefix):
-    """Not in an hour of new names each minute, wherever these sort, and not while it is silent."""
+    """
+    A known cluster keeps its room for an hour of new names, wherever they sort, and while it is
+    silent.
+    """
     attacked.live(0, real(0), real(0, "serving"), real(0, "third"))
     for offset in range(1, 60):
         names = forged(4, offset=offset, prefix=f"{prefix}{offset}")
@@ -52,7 +53,7 @@ def test_a_known_cluster_is_never_pushed_out(attacked, prefix):
 
 
 def test_there_is_room_again_when_a_cluster_is_forgotten(attacked):
-    """Three forged names that are not repeated hold a new cluster up for three hours, no longer."""
+    """Forged names that are not repeated block a new cluster for at most three hours."""
     attacked.live(0, *forged(3))
     attacked.live(1, real(1))
     assert "training" not in attacked.clusters
@@ -65,7 +66,7 @@ def test_there_is_room_again_when_a_cluster_is_forgotten(attacked):
 
 
 def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
-    """Late lines restate their minute with the clusters that there is room for."""
+    """Late lines restate their minute with the clusters that have room."""
     attacked.live(0, real(0), real(0, "serving"), real(0, "third"))
     attacked.live(1, real(1), real(1, "serving"), real(1, "third"))
     attacked.write(*forged(9), real(0, boot="019a000000cc00000000", instance_id="i-late"))
@@ -82,7 +83,7 @@ def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
     st.integers(1, 6),
 )
 def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
-    """Any names in any minutes: the clusters of all lines are at most so many."""
+    """The clusters of all lines are at most *max_clusters*, for any names in any minutes."""
     world = ClusterWorld(MINUTE_END_S - 60.0, Rules(max_clusters=max_clusters))
     world.close()
     for offset, names in enumerate(deliveries):
@@ -101,13 +102,13 @@ def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
         world.now_s += 50
         world.close()
     world.settle()
-    found = {cluster for _, cluster in world.rollups()}
+    clusters = {cluster for _, cluster in world.rollups()}
     asked = {f"c{name}" for names in deliveries for name in names}
-    assert min(max_clusters, len(asked)) == len(found)
+    assert min(max_clusters, len(asked)) == len(clusters)
 
 
 def test_twenty_types_of_a_cluster_are_named(attacked):
-    """A forged type costs no metric, and there is an end to the names in a line."""
+    """A forged type costs no metric, and a line names at most 20 types."""
     names = [f"trn{number}.forged" for number in range(50)]
     attacked.live(0, *(real(0, instance_type=name, instance_id=name) for name in names))
     (rollup,) = attacked.rollups
@@ -116,25 +117,25 @@ def test_twenty_types_of_a_cluster_are_named(attacked):
 
 
 def noise(draw):
-    """The longest name there can be, without any pattern."""
+    """Return the longest possible name, without any pattern."""
     return "x" + "".join(draw.choices([chr(code) for code in range(32, 127)], k=127))
 
 
 def forged_names(count, bucket, seed=0):
-    """Such instance ids, that all fall into *bucket*."""
+    """Return such instance IDs that are all in *bucket*."""
     draw = random.Random(seed)
-    found = []
-    while len(found) < count:
+    names = []
+    while len(names) < count:
         name = noise(draw)
         if bucket_of(name) == bucket:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def test_an_item_of_the_registry_is_never_too_large():
     """
-    1,500 names of 128 random letters in one bucket, each with a type as long: those that fit are
-    remembered, and who was there before is among them.
+    If 1,500 random names of 128 letters with long types are in one bucket, the registry keeps the
+    names that fit, and every earlier name.
     """
     registry = Registry(5)
     before = [f"i-{number:017x}" for number in range(70_000)]
@@ -159,7 +160,7 @@ def test_an_item_of_the_registry_is_never_too_large():
 
 
 def test_names_that_come_and_go_do_not_fill_the_registry():
-    """Where many runs of minutes do not fit, the oldest are forgotten and the last is not."""
+    """If runs of minutes do not fit the registry, the oldest are forgotten and the last is kept."""
     registry = Registry(5)
     names = [name for name in map(str, range(130_000)) if bucket_of(name) == 3]
     draw = random.Random(0)
@@ -179,7 +180,10 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
 
 
 def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
-    """A line of a megabyte, made to be kept whole: it would fail its batch for six hours."""
+    """
+    A line of 1 MB never becomes an item that the table rejects, which would fail its batch for six
+    hours.
+    """
     draw = random.Random(0)
     cores = ",".join(str(draw.randrange(1024)) for _ in range(48_000))
     holder = {"Cores": cores, "Name": "\u20ac" * 128, "Pid": 1, "Tag": "\u20ac" * 128}
@@ -194,9 +198,10 @@ def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
     )
     forged_line = line.message[:-1] + ',"Holders":' + str([holder] * 5).replace("'", '"') + "}"
     assert 600_000 < len(forged_line) < 1_048_576
-    (made,) = lines(real(0))
+    (log_line,) = lines(real(0))
     counts = attacked.deliver(
-        batch(payload(type(made)("forged", forged_line)), payload(made)), at_s=MINUTE_END_S + 5
+        batch(payload(type(log_line)("forged", forged_line)), payload(log_line)),
+        at_s=MINUTE_END_S + 5,
     )
     assert {"batchItemFailures": []} == counts
     sizes = [len(payload) for kept in attacked.table.records.values() for payload in kept.values()]

@@ -1,4 +1,4 @@
-"""A flood of lines costs close time and no memory, and time only as long as it lasts."""
+"""A flood of lines costs close no memory, and time only while it lasts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLOODED_BUCKET = bucket_of("i-training")
 
 
 def busy(cores):
-    """What a record of so many busy cores says of them."""
+    """Return members of a record with busy cores."""
     percent = (99.0,) * cores
     return {"core_state": "b" * cores, "utilization_percent": percent, "idle_minutes": (0,) * cores}
 
@@ -30,9 +30,7 @@ LARGEST_RECORD = busy(128)
 
 
 class Flood:
-    """
-    A table whose bucket never ends as far as memory is concerned: lines are made as they are read.
-    """
+    """A table whose bucket takes no memory: each line is made when it is read."""
 
     def __init__(self, count, **changes):
         self._count = count
@@ -43,8 +41,8 @@ class Flood:
 
     def read_bucket(self, *_):
         for number in range(self._count):
-            made = {"cluster": f"c{number % 900}", "instance_id": f"i-{number}", **self._changes}
-            yield item_of(record(boot=f"{number:020}", **made), 0).payload
+            members = {"cluster": f"c{number % 900}", "instance_id": f"i-{number}", **self._changes}
+            yield item_of(record(boot=f"{number:020}", **members), 0).payload
 
 
 def read(table, registry, outcome=None):
@@ -54,7 +52,7 @@ def read(table, registry, outcome=None):
 
 
 def peak_bytes(work):
-    """The most memory that *work* had at once."""
+    """Return the peak memory of *work*."""
     tracemalloc.start()
     try:
         work()
@@ -64,7 +62,7 @@ def peak_bytes(work):
 
 
 def full_registry(names=200):
-    """One with room for so many forged names in every bucket."""
+    """Return a registry with room for a number of forged names in every bucket."""
     registry = Registry(5)
     for room in registry._capacities:
         room.left_bytes = 60 * names
@@ -77,16 +75,19 @@ def full_registry(names=200):
     ids=["new names", "new clusters of one instance", "one instance"],
 )
 def test_a_thousand_lines_more_take_no_memory(changes):
-    """In new names, in new clusters, or all in the name of one instance."""
+    """
+    A thousand more lines take no memory, in new names, in new clusters or in the name of one
+    instance.
+    """
     peaks = [
         peak_bytes(lambda count=count: read(Flood(count, **changes), full_registry(2)))
         for count in (250, 250, 750)
     ]
-    assert peaks[2] - peaks[1] < 600 * 500  # records that are held take twice as much
+    assert peaks[2] - peaks[1] < 600 * 500  # records in memory take twice as much
 
 
 def test_one_instance_has_room_for_many_restarts():
-    """Twenty parts of a minute of the largest instance count; a thousand do not."""
+    """20 parts of a minute of the largest instance count; of 1,000 parts only the first fit."""
     for count, expected in ((20, 20), (1_000, MOST_OF_AN_INSTANCE // 144)):
         flood = Flood(count, instance_id="i-training", cluster="training", **LARGEST_RECORD)
         ((_, records),) = read(flood, full_registry()).items()
@@ -95,7 +96,7 @@ def test_one_instance_has_room_for_many_restarts():
 
 def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
     """
-    Forged lines of 1,024 cores come first and fill it; the largest real ones count all the same.
+    The largest known instances count, even if forged lines of 1,024 cores fill the bucket before.
     """
     monkeypatch.setattr(bucket_reader, "MOST_IN_A_BUCKET", 10_000)
     registry = full_registry()
@@ -105,8 +106,10 @@ def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
         def read_bucket(self, *_):
             yield from Flood(90, cluster="!", **busy(MAX_CORES)).read_bucket()
             for number in range(50):
-                made = record(cluster="training", instance_id=f"i-real{number}", **LARGEST_RECORD)
-                yield item_of(made, 0).payload
+                real_record = record(
+                    cluster="training", instance_id=f"i-real{number}", **LARGEST_RECORD
+                )
+                yield item_of(real_record, 0).payload
 
     held = read(Both(0), registry, outcome)
     assert 50 == sum(cluster == "training" for cluster, _ in held)
@@ -115,7 +118,7 @@ def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
 
 
 def slow(attacked, monkeypatch, minute):
-    """No run is long enough to read *minute*."""
+    """Make *minute* too large for any run to read."""
     honest = attacked.table.read_bucket
 
     def read_bucket(asked, bucket):
@@ -127,7 +130,7 @@ def slow(attacked, monkeypatch, minute):
 
 
 def ticks(attacked, count, at_s):
-    """So many runs, each with its whole time; the counts of each."""
+    """Run close *count* times with full time; return the counts of each run."""
     counts = []
     for number in range(count):
         attacked.remaining_s = 50.0
@@ -140,7 +143,9 @@ def dropped(counts):
 
 
 def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
-    """After ten runs in vain; the minutes behind it are closed by the next, and it is counted."""
+    """
+    After ten failed runs, close drops and counts a minute, and the next run closes later minutes.
+    """
     slow(attacked, monkeypatch, MINUTE)
     attacked.close(MINUTE_END_S - 60)
     attacked.write(real(0), real(1), at_s=MINUTE_END_S + 30)
@@ -152,7 +157,7 @@ def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
 
 
 def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
-    """Minutes are closed meanwhile, and other late lines are added by the next run."""
+    """Minutes close while a flood in the past is read, and the next run adds other late lines."""
     for offset in range(3):
         attacked.live(offset, real(offset))
     slow(attacked, monkeypatch, MINUTE)
@@ -166,7 +171,9 @@ def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
 
 
 def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkeypatch):
-    """Whatever else took the time: a large fleet restates when it can, and gives nothing up."""
+    """
+    A minute that had less than half of a run is never dropped, because other work took the time.
+    """
     for offset in range(3):
         attacked.live(offset, real(offset))
     honest = attacked.table.read_bucket
@@ -183,7 +190,7 @@ def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkey
 
 
 def test_lines_that_stop_again_delay_rollups_until_their_grace_is_over(attacked):
-    """close waits for a forged instance as for any other, and never longer than that."""
+    """Close waits for a forged instance as for any other, and at most until grace is over."""
     attacked.close(MINUTE_END_S - 60)
     attacked.live(0, real(0), real(0, instance_id="i-forged"))
     attacked.write(real(1), at_s=MINUTE_END_S + 65)

@@ -1,7 +1,7 @@
 """
 Hostile names in messages, digests, tables, commands and queries.
 
-From the log line to the message, through the real intake, closing and telling.
+The tests use the real intake, close and explain, from the log line to the message.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack
 from tests.stack.catalogue_names import unknown_names
 
 SPECIAL_LETTERS = '`$\\|<>[]{}";&'
-COPIED = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")  # a command, behind what it is for
+COPIED = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")  # a command, after its purpose
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 ASCII = [
     "=cmd|'/C calc'!A0",
@@ -79,10 +79,10 @@ OTHER_NAMES = FORGED_NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_siz
 
 
 def message_and_line(metric, cluster, instance, holder, tag):
-    """What is said about a minute whose names these are, and the line of its rollup."""
+    """Return the message about a minute with these names, and the line of its rollup."""
     stack = MemoryStack()
     idle = {"core_state": "aa", "utilization_percent": (0.0, 0.0), "idle_minutes": (90, 90)}
-    made = record(
+    minute_record = record(
         cluster=cluster,
         instance_id=instance,
         holders=(Holder("0-1", holder, 7, tag),),
@@ -90,7 +90,7 @@ def message_and_line(metric, cluster, instance, holder, tag):
         **idle,
     )
     still = record(cluster=cluster, minute=MINUTE + 7, instance_id="i-0c3f5a7b9d1e2f4a6", **idle)
-    stack.deliver(MINUTE_END_S, made)
+    stack.deliver(MINUTE_END_S, minute_record)
     stack.close(MINUTE_END_S + 50)
     if metric == "SilentInstances":
         stack.deliver(MINUTE_END_S + 420, still)
@@ -103,7 +103,7 @@ def message_and_line(metric, cluster, instance, holder, tag):
 
 
 def texts(value):
-    """Every text in a JSON document."""
+    """Return every text in a JSON document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -115,7 +115,7 @@ def texts(value):
 
 
 def prose(message):
-    """What people read, without what they copy."""
+    """Return the text that people read, without the text that they copy."""
     return [line for line in message.text.split("\n") if not COPIED.match(line)]
 
 
@@ -127,7 +127,7 @@ def special(lines):
     st.sampled_from(sorted(ALARM_SUBJECTS)), FORGED_NAMES, FORGED_NAMES, OTHER_NAMES, OTHER_NAMES
 )
 def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
-    """Any that a line may hold."""
+    """Names of any text that a line can have are harmless in a message."""
     assert_only_text(metric, cluster, instance, holder, tag)
 
 
@@ -160,7 +160,10 @@ def assert_only_text(metric, cluster, instance, holder, tag):
 
 
 def test_an_attribute_has_the_name_itself():
-    """A subscription filters by the exact name, which no person reads there."""
+    """
+    An attribute has the unchanged name, because a subscription filters by it and no person reads
+    it.
+    """
     message, _ = message_and_line("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
     assert "=1+1" == message.attributes["ClusterName"]
     assert "'=1+1" == json.loads(message.document)["ClusterName"]
@@ -170,7 +173,10 @@ def test_an_attribute_has_the_name_itself():
     st.lists(FORGED_NAMES | st.sampled_from(['a"b', "a\\b", "caf\u00e9"]), min_size=1, max_size=4)
 )
 def test_no_attribute_has_a_quote_or_a_backslash(names):
-    """SNS drops a message with such an attribute for every subscription with a filter."""
+    """
+    No attribute has a quote or backslash, because SNS drops such a message for subscriptions with a
+    filter.
+    """
     assert not {'"', "\\"} & {*attribute_value(names[0])["StringValue"]}
     several = attribute_value(tuple(names))["StringValue"]
     assert "\\" not in several
@@ -184,12 +190,13 @@ MARKUP_OR_LINK = re.compile(rf"<[^0-9]|://(?!{OUR_ADDRESSES})|[`|\x1b\u202e]|\$\
 
 
 def faces(name, folder):
-    """Each text for people about a minute and an hour in which every name is *name*."""
-    own = name if name in ASCII else "training"  # no line has another cluster or instance
+    """Return each text for people about a minute and an hour in which every name is *name*."""
+    # a line's cluster and instance have only these characters
+    own = name if name in ASCII else "training"
     message, line = message_and_line("IdleCorePercent", own, own, name, name)
     yield from (*prose(message), message.subject, message.sms)
     chat = json.loads(chat_message(message).body)
-    chat["content"].pop("nextSteps", None)  # commands, which other tests judge
+    chat["content"].pop("nextSteps", None)  # commands, which other tests check
     for text in texts(chat):
         yield from text.split("\n")
     forged = {
@@ -225,7 +232,7 @@ def faces(name, folder):
 
 @pytest.mark.parametrize("name", [*ASCII, *WIDE])
 def test_a_name_is_text_on_every_face(name, tmp_path):
-    """No face has a mention, link, address or control letter of a name."""
+    """No text for people has a mention, link, address or control character from a name."""
     for text in faces(name, tmp_path):
         assert not MARKUP_OR_LINK.search(text), text
         assert text.isprintable() or not text.strip()
@@ -245,5 +252,5 @@ def test_a_name_is_text_on_every_face(name, tmp_path):
     ],
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
-    """And only what could be more than a letter is not."""
+    """An ordinary name is shown unchanged; only active characters are replaced."""
     assert shown == name_words.safe_name(name)

@@ -1,8 +1,8 @@
 """
-What a line in somebody else's name does to the numbers, and what it cannot do.
+The effect of a line in another instance's name on the numbers, and its limits.
 
-Whoever may write lines may write any: no line is signed. These tests say what
-follows, as docs/explanation/security.md does.
+No line is signed: anyone who can write lines can write any line. These tests show the effects that
+docs/explanation/security.md describes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ LATER = "zzzz"
     ],
 )  # fmt: skip
 def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value):
-    """ingest drops and counts it; it is in no table and in no rollup."""
+    """
+    Ingest drops and counts an impossible name or number, which reaches neither table nor rollup.
+    """
     (line,) = lines(real(0))
     forged = json.dumps({**json.loads(line.message), member: value})
     counts = attacked.deliver(delivery(type(line)("event", forged)), at_s=MINUTE_END_S + 5)
@@ -58,16 +60,14 @@ def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value)
     ],
 )
 def test_a_minute_far_from_now_is_dropped(attacked, minutes, fate):
-    """
-    Two hours to either side are kept; beyond that nobody can write into the past or the future.
-    """
+    """Lines of two hours to either side of now are kept; all others are dropped."""
     attacked.now_s = MINUTE * 60.0
     counts = attacked.write(record(minute=MINUTE + minutes))
     assert [fate] == [name for name, count in counts.items() if count]
 
 
 def test_a_line_for_the_future_waits_for_its_minute(attacked):
-    """It publishes nothing before, and is a line like any other then."""
+    """A line for the future publishes nothing before its minute, and is an ordinary line then."""
     attacked.write(real(90), at_s=MINUTE_END_S - 60)
     for offset in range(3):
         attacked.live(offset, real(offset))
@@ -77,7 +77,7 @@ def test_a_line_for_the_future_waits_for_its_minute(attacked):
 
 
 def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
-    """Boot and Seq are no secrets: a line with both replaces the record."""
+    """Boot and Seq are not secret: a line with both replaces the record."""
     attacked.write(real(0), at_s=MINUTE_END_S + 5)
     attacked.live(0, real(0, executions=0, execution_errors=0))
     (line,) = attacked.rollups
@@ -88,8 +88,8 @@ def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
 @pytest.mark.parametrize("boot", [EARLIER, LATER])
 def test_a_second_emitter_is_named(attacked, boot):
     """
-    A forged record of a whole minute may count in the place of the real one, and says that there
-    are two.
+    A forged record of a whole minute may replace the real one, and the line then names two
+    emitters.
     """
     attacked.live(0, real(0), real(0, boot=boot, **BUSY_MEMBERS))
     (line,) = attacked.rollups
@@ -100,7 +100,9 @@ def test_a_second_emitter_is_named(attacked, boot):
 
 
 def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
-    """Up to 6 seconds beside a whole minute are merged: its core states win, unseen."""
+    """
+    A record of up to 6 seconds is merged with a whole minute as after a restart, without a notice.
+    """
     attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY_MEMBERS))
     (line,) = attacked.rollups
     assert 2 == line["BusyCores"]
@@ -109,7 +111,7 @@ def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
 
 
 def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
-    """Fifty forged records of one instance are one instance, with its cores."""
+    """50 forged records of one instance are one instance, with its cores."""
     forged = [real(0, boot=f"boot{number}", seq=number + 1) for number in range(50)]
     attacked.live(0, real(0), *forged)
     (line,) = attacked.rollups
@@ -119,16 +121,21 @@ def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
 
 
 def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
-    """A name that never reports again fires the alarm on silence, in its own cluster only."""
+    """
+    A forged name that never reports again fires the alarm on silence for an hour, in its own
+    cluster only.
+    """
     silent = []
     for offset in range(70):
         written = [real(offset), real(offset, "serving")]
         if offset == 0:
             written.append(real(0, instance_id="i-forged"))
         attacked.live(offset, *written)
-        found = {rollup["ClusterName"]: rollup["SilentInstances"] for rollup in attacked.rollups}
-        assert 0 == found["serving"]
-        silent.append(found["training"])
+        silent_counts = {
+            rollup["ClusterName"]: rollup["SilentInstances"] for rollup in attacked.rollups
+        }
+        assert 0 == silent_counts["serving"]
+        silent.append(silent_counts["training"])
     assert [0] * 6 + [1] * 55 + [0] * 9 == silent
 
 
@@ -146,7 +153,10 @@ def test_a_forged_clean_shutdown_keeps_silence_quiet(attacked):
 
 
 def test_absurd_numbers_cost_their_cluster_its_metrics_and_nobody_else(attacked):
-    """The most that a line can say, fifty times: every rollup comes out."""
+    """
+    50 lines with the largest possible numbers cost their cluster its metrics, and every rollup is
+    published.
+    """
     most = {
         "executions": (1 << 63) - 1,
         "execution_errors": (1 << 63) - 1,

@@ -1,4 +1,4 @@
-"""docs/explanation/security.md claims nothing that no test shows, and no number but the code's."""
+"""Each claim of docs/explanation/security.md has a test, and each number is the code's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEST_ON_PAGE = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
 
 @pytest.fixture(scope="module")
 def page(repository):
-    """The page."""
+    """Return the page."""
     return (repository / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
 
 
@@ -30,7 +30,7 @@ def named(text):
 
 
 def test_every_threat_names_its_test(page):
-    """Each has a bound, and a test that shows it."""
+    """Each threat has a limit and a test that shows it."""
     begin = page.index("## What a forged line can do")
     end = page.index("## What is not defended")
     threats = re.findall(r"^- (.+): (.+)$", page[begin:end], re.MULTILINE)
@@ -55,5 +55,5 @@ def test_every_threat_names_its_test(page):
     ],
 )  # fmt: skip
 def test_a_number_is_that_of_the_code(page, sentence, numbers):
-    """And where the code changes, the page does."""
+    """Each number of the page is the code's, so that it changes with the code."""
     assert sentence.format(*numbers) in page

@@ -1,4 +1,4 @@
-"""What is shipped: the audit of its pins, and what the emitter asks of AWS."""
+"""Shipped code: the audit of its pins, and the emitter's requests to AWS."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.stack.stack_template import as_list, statements
 
 
 def answer(**packages):
-    """What pip-audit prints: each package with its vulnerabilities, None where it is unknown."""
-    found = [
+    """Return pip-audit's output: each package with its vulnerabilities, None if unknown."""
+    packages_of_audit = [
         {"name": name, "skip_reason": "not found"}
         if ids is None
         else {"name": name, "version": "1", "vulns": [{"id": name_of} for name_of in ids]}
         for name, ids in packages.items()
     ]
-    return json.dumps({"dependencies": found, "fixes": []})
+    return json.dumps({"dependencies": packages_of_audit, "fixes": []})
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def answer(**packages):
     ids=["clean", "unanswered", "known"],
 )
 def test_nobody_s_answer_is_not_a_clean_one(packages, row, code):
-    """pip-audit itself ends with 0 when it could ask about nothing."""
-    found = read_answer(answer(**packages))
-    assert row == (found.packages, len(found.unanswered), len(found.known))
-    assert code == verdict(found)
+    """A package that could not be audited is not clean, although pip-audit itself ends with 0."""
+    audit = read_answer(answer(**packages))
+    assert row == (audit.packages, len(audit.unanswered), len(audit.known))
+    assert code == verdict(audit)
 
 
 def granted(repository):
-    """The actions of the template's policy for instances."""
+    """Return the actions of the template's policy for instances."""
     template = load_template(repository / "template.yaml")
     return {
         action
@@ -56,7 +56,10 @@ def granted(repository):
 
 @pytest.mark.slow
 def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_path):
-    """A stream that is not there yet, a throttled call, a denied one; then in order."""
+    """
+    The emitter requests exactly its permitted actions with a missing stream, a throttled call and a
+    denied call.
+    """
     reports = tmp_path / "reports.jsonl"
     reports.write_bytes(GOOD_REPORT)
     arguments = ("run", "--cluster", "blue", "--input", reports, "--spool-dir", tmp_path / "spool")
@@ -70,9 +73,7 @@ def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_p
 
 
 def test_the_one_other_request_is_for_the_tags_of_an_instance_and_optional(repository):
-    """
-    It is in no policy of the stack: where nothing else names the cluster it may be allowed by hand.
-    """
+    """The only other request, for an instance's tags, is optional and in no policy of the stack."""
     signed = {
         path.name: {
             node.value

@@ -39,7 +39,7 @@ PAID = [None, "committed", "avoidable"]
 
 def held(instance_id, *owners, **changes):
     """
-    Return an instance on which each of *owners*, (name, number) pairs, holds that number of idle cores.
+    Return an instance whose *owners*, (name, number) pairs, hold that number of idle cores each.
     """
     count = sum(number for _, number in owners)
     listed = []

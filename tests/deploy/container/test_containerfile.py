@@ -1,8 +1,8 @@
 """
-What the Containerfile promises: fixed versions, signed packages, no root, little in the image.
+The Containerfile's promises: fixed versions, signed packages, no root, a small image.
 
-The stage that makes the virtual environment is carried out as it is written, needing no root:
-`/opt` and the working directory are folders of the test; the Python is the one that runs it.
+The tests run the stage that makes the virtual environment as it is written, without root: `/opt`
+and the working directory are folders of the test, and the Python is the running one.
 """
 
 from __future__ import annotations
@@ -25,48 +25,53 @@ BUILD_TITLE = (
     "# What builds the wheel in the image: the same release as in requirements/dev.txt "
     "(a test compares)."
 )
-MOST_MIB = 52  # of the environment with compiled modules; measured: 49
+MOST_MIB = 52  # size of the environment with compiled modules; measured: 49
 
 
 def stages():
-    """The instructions before the first FROM and of each stage, as pairs of name and text."""
+    """
+    Return the instructions before the first FROM and of each stage, as pairs of name and text.
+    """
     text = re.sub(r"(?m)^\s*#.*\n", "", CONTAINERFILE.read_text("utf-8"))
     lines = re.sub(r"\\\n\s*", "", text).splitlines()
-    found = [[]]
+    instructions = [[]]
     for name, _, rest in (line.partition(" ") for line in lines if line.strip()):
         if name == "FROM":
-            found.append([])
-        found[-1].append((name, rest.strip()))
-    return found
+            instructions.append([])
+        instructions[-1].append((name, rest.strip()))
+    return instructions
 
 
 ARGUMENTS, EMITTER, TOOLS, DELIVERED = stages()
 
 
 def texts(stage, name):
-    return [text for found, text in stage if found == name]
+    return [text for instruction, text in stage if instruction == name]
 
 
 def values(stage, name):
-    """What ARG or ENV sets."""
+    """Return the values that ARG or ENV sets."""
     pairs = (word.partition("=") for text in texts(stage, name) for word in shlex.split(text))
     return {key: value for key, _, value in pairs}
 
 
 def sources(text):
-    """The operands of a COPY without its target; none of one from another stage."""
+    """Return the operands of a COPY without its target, or none if it copies from another stage."""
     return [] if text.startswith("--from") else text.split()[:-1]
 
 
 def test_hadolint_finds_nothing(deploy_programs):
-    """The rules of Containerfiles, with the shell in them."""
+    """hadolint finds no fault in the Containerfile or in its shell commands."""
     ended = run_program([deploy_programs / "hadolint", "--no-color", CONTAINERFILE])
     assert 0 == ended.returncode
     assert "" == ended.stdout
 
 
 def test_every_version_is_fixed():
-    """The base to its patch release, the tools by version and signing key, Python by hashes."""
+    """
+    Versions are fixed: the base to its patch release, tools by version and signing key, Python by
+    hashes.
+    """
     base = values(ARGUMENTS, "ARG")["BASE"]
     assert re.fullmatch(r"public\.ecr\.aws/docker/library/python:3\.\d+\.\d+-slim-\w+", base)
     assert all(stage[0][1].startswith("${BASE}") for stage in (EMITTER, TOOLS, DELIVERED))
@@ -83,14 +88,17 @@ def test_every_version_is_fixed():
 
 
 def test_the_wheel_is_built_by_what_the_tests_build_it_with(golden):
-    """build.txt is the pin of requirements/dev.txt; `--update-golden` writes it."""
+    """build.txt has the pin of requirements/dev.txt; `--update-golden` writes it."""
     pins = (REPOSITORY / "requirements/dev.txt").read_text("utf-8")
     pin = re.search(r"^setuptools==(?:[^\n]*\\\n)+[^\n]*$", pins, re.MULTILINE)[0]
     golden(CONTAINERFILE.with_name("build.txt"), f"{BUILD_TITLE}\n{pin}\n")
 
 
 def test_it_does_not_run_as_root_and_fetches_nothing():
-    """By number, because Kubernetes refuses runAsNonRoot for a name; the tools stay behind."""
+    """
+    The image runs as a user number, because Kubernetes refuses runAsNonRoot for a name, and has no
+    download tools.
+    """
     (user,) = texts(DELIVERED, "USER")
     assert all(int(number) >= 1000 for number in user.split(":"))
     names = [name for name, _ in DELIVERED]
@@ -101,7 +109,7 @@ def test_it_does_not_run_as_root_and_fetches_nothing():
 
 
 def test_a_builder_sees_only_what_is_copied():
-    """.dockerignore keeps environments, credentials and tests of a clone out of every layer."""
+    """.dockerignore excludes environments, credentials and tests of a clone from every layer."""
     lines = (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()
     copied = {source for text in texts(EMITTER, "COPY") for source in sources(text)}
     assert "*" in lines
@@ -110,18 +118,18 @@ def test_a_builder_sees_only_what_is_copied():
 
 @pytest.fixture(scope="module")
 def environment(shared_folder):
-    """The virtual environment, made once for all workers."""
+    """Return the virtual environment, made once for all workers."""
     return shared_folder("container-stage", carry_out) / "opt" / "neuron-emf"
 
 
 def carry_out(root):
-    """The instructions of the stage, with folders of *root* for /opt and /source."""
+    """Run the instructions of the stage, with folders of *root* for /opt and /source."""
     opt = root / "opt"
     source = root / "source"
     opt.mkdir()
     source.mkdir()
     variables = {**os.environ, **values(EMITTER, "ENV")}
-    variables.pop("PIP_NO_CACHE_DIR")  # a builder starts without a cache, a test need not
+    variables.pop("PIP_NO_CACHE_DIR")  # a builder starts without a cache, a test may use one
     variables.pop("PYTHONPATH", None)
     variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for name, text in EMITTER:
@@ -140,7 +148,10 @@ def carry_out(root):
 
 @pytest.mark.proof
 def test_the_environment_is_small_and_can_call_its_services(environment):
-    """No installer and no compiler; of the services only those that are asked, and credentials."""
+    """
+    The environment has no installer and no compiler, and of the AWS services only those it calls,
+    and credentials.
+    """
     paths = list(environment.rglob("*"))
     assert not {"pip", "setuptools", "wheel", "gcc"} & {path.name for path in paths}
     used = sum(path.stat().st_blocks * 512 for path in paths if not path.is_symlink())

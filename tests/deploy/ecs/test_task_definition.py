@@ -1,4 +1,4 @@
-"""Task definitions as files and in the template of the daemon services: rights and devices."""
+"""Task definitions as files and in the template of the daemon services: permissions and devices."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ STACK_VALUES = {
 }
 """The parameters without a default."""
 DEVICE_COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
-EACH_KIND = pytest.mark.parametrize("kind", ["daemon", "sidecar"])
+EACH_KIND = pytest.mark.parametrize("task_kind", ["daemon", "sidecar"])
 
 
 @pytest.fixture(scope="module")
-def made(programs_of_ecs):
-    """The emitter's container of a task definition, and the definition."""
+def make_task(programs_of_ecs):
+    """
+    Return a function that returns the emitter's container of a task definition, and the definition.
+    """
     definition, files = programs_of_ecs
 
-    def make(kind, devices=1):
-        applications = [files.EXAMPLE_APP] if kind == "sidecar" else []
-        task = getattr(definition, kind)(devices, files.EXAMPLE_PLACE, *applications)
+    def make(task_kind, devices=1):
+        applications = [files.EXAMPLE_APP] if task_kind == "sidecar" else []
+        task = getattr(definition, task_kind)(devices, files.EXAMPLE_PLACE, *applications)
         containers = {part["name"]: part for part in task["containerDefinitions"]}
         return containers["neuron-emf"], task
 
@@ -42,17 +44,22 @@ def variables_of(container):
 
 
 def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):
-    """daemon.json, sidecar.json and the written parts of service.yaml."""
+    """
+    The programs write daemon.json, sidecar.json and the generated parts of service.yaml as they
+    are.
+    """
     for path, text in programs_of_ecs[1].files().items():
         golden(path, text)
 
 
 @EACH_KIND
 @pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
-def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
-    """As many as the wire's table has, counted from 0; placed where that type is named, once."""
+def test_an_instance_type_gets_its_devices_and_no_other(make_task, task_kind, name):
+    """
+    An instance type gets as many devices as the wire's table has, from 0, and is in one placement.
+    """
     count = INSTANCE_TYPES[name].devices
-    emitter, task = made(kind, count)
+    emitter, task = make_task(task_kind, count)
     mapped = emitter["linuxParameters"]["devices"]
     paths = [f"/dev/neuron{index}" for index in range(count)]
     assert [(path, path) for path in paths] == [
@@ -64,12 +71,15 @@ def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
 
 
 @EACH_KIND
-def test_the_container_has_no_right_that_it_does_not_need(made, kind):
-    """Not root, no capability, variables that are settings, and time to stop."""
-    container, _ = made(kind)
+def test_the_container_has_no_right_that_it_does_not_need(make_task, task_kind):
+    """
+    The container runs without root and capabilities, its variables are settings, and it has time to
+    stop.
+    """
+    container, _ = make_task(task_kind)
     assert {"drop": ["ALL"]} == container["linuxParameters"]["capabilities"]
     assert container["readonlyRootFilesystem"]
-    # without an agent that was registered as able to, no container with a security option starts
+    # ECS starts no container with a security option on an agent that is not registered for it
     assert {"privileged", "user", "dockerSecurityOptions"}.isdisjoint(container)
     variables = variables_of(container)
     known = {f"NEURON_EMF_{field.name.upper()}" for field in dataclasses.fields(RunSettings)}
@@ -82,7 +92,10 @@ def test_the_container_has_no_right_that_it_does_not_need(made, kind):
 
 @pytest.fixture(scope="module")
 def deployed(repository):
-    """The properties of every resource that a deployment with these parameters makes."""
+    """
+    Return a function that returns the properties of every resource of a deployment with these
+    parameters.
+    """
     template = load((repository / "deploy/ecs/service.yaml").read_text("utf-8"))
 
     def resources(**parameters):
@@ -96,7 +109,7 @@ def deployed(repository):
 
 
 def as_api(value, *, is_map=False):
-    """Properties of CloudFormation as members of a call; the keys of a map are data."""
+    """Return CloudFormation's properties as members of an API call; keys of a map are data."""
     if isinstance(value, dict):
         return {
             key if is_map else key[:1].lower() + key[1:]: as_api(part, is_map=key == "Options")
@@ -109,7 +122,9 @@ def as_api(value, *, is_map=False):
 def test_the_template_has_the_task_definition_that_the_program_prints(
     programs_of_ecs, deployed, devices
 ):
-    """Except the names that only an account has."""
+    """
+    The template has the task definition that the program prints, except the names of an account.
+    """
     definition, files = programs_of_ecs
     place = definition.TaskPlace(
         files.EXAMPLE_PLACE.image, "us-east-1", "<TaskRole.Arn>", "<ExecutionRole.Arn>"
@@ -131,7 +146,7 @@ def test_the_template_has_the_task_definition_that_the_program_prints(
     ],
 )
 def test_root_is_asked_for_and_has_what_was_asked_for(deployed, parameters, added):
-    """Root only by a parameter, with its capabilities, a spool of its own, and the kernel's log."""
+    """Only a parameter adds root, with its capabilities, a spool of its own and the kernel log."""
     task = as_api(deployed(**dict.fromkeys(parameters, "true"))["Definition1"])
     (container,) = task["containerDefinitions"]
     assert ("0" if added else None) == container.get("user")
@@ -148,7 +163,9 @@ def test_root_is_asked_for_and_has_what_was_asked_for(deployed, parameters, adde
 
 
 def test_a_security_option_is_only_in_a_template_that_asks_for_it(deployed):
-    """NoNewPrivileges=true adds no-new-privileges to every task definition and changes no more."""
+    """
+    NoNewPrivileges=true adds no-new-privileges to every task definition and changes nothing else.
+    """
     with_option = deployed(NoNewPrivileges="true")
     for name, usual in deployed().items():
         if name.startswith("Definition"):
@@ -158,7 +175,9 @@ def test_a_security_option_is_only_in_a_template_that_asks_for_it(deployed):
 
 
 def test_the_task_has_the_rights_of_the_stacks_policy_and_no_other(deployed):
-    """No statement of its own, and only tasks of this account and region take the role."""
+    """
+    The role has only the stack's policy, and only tasks of this account and region can assume it.
+    """
     role = deployed()["TaskRole"]
     assert {"AssumeRolePolicyDocument", "Description", "ManagedPolicyArns"} == role.keys()
     assert [STACK_VALUES["EmitterPolicyArn"]] == role["ManagedPolicyArns"]

@@ -1,6 +1,4 @@
-"""
-The chart: valid on every release that it says, with the rights of its values and no other.
-"""
+"""The chart is valid on each supported release, and has exactly the permissions of its values."""
 
 from __future__ import annotations
 
@@ -52,7 +50,9 @@ COMBINATIONS = {"defaults": {}, "everything": ALL_RIGHTS, "nothing": NO_RIGHTS}
 
 @pytest.mark.slow
 def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs, render):
-    """By the strict schemas of the releases: a member that a release does not know is refused."""
+    """
+    The strict schemas of each Kubernetes release accept the chart: they refuse an unknown member.
+    """
     documents = [part for values in COMBINATIONS.values() for part in render(values).documents()]
     kinds = {"DaemonSet", "NetworkPolicy", "PriorityClass", "ServiceAccount"}
     assert kinds == {part["kind"] for part in documents}
@@ -63,7 +63,7 @@ def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs,
 
 
 def test_the_plain_manifests_are_the_chart(chart, render, golden):
-    """manifests.yaml is what Helm makes for a cluster `my-cluster`, for a reader without Helm."""
+    """manifests.yaml is Helm's output for a cluster `my-cluster`, for a reader without Helm."""
     head = (
         "# Written by Helm from deploy/eks/chart, for who has no Helm: change the cluster's name,\n"
         "# the image and, with IRSA, the service account; make the namespace neuron-emf.\n"
@@ -73,7 +73,7 @@ def test_the_plain_manifests_are_the_chart(chart, render, golden):
     golden(chart.parent / "manifests.yaml", head + rendered.text)
 
 
-# --- rights ---
+# --- permissions ---
 
 ALL_VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
@@ -97,26 +97,27 @@ POSSIBLE_VALUES = ALL_VALUES.filter(
 
 
 def host_paths(pod):
-    """The folders of the node that a pod has."""
+    """Return the node's folders that a pod has."""
     return {volume["hostPath"]["path"] for volume in pod["volumes"] if "hostPath" in volume}
 
 
 def mounted(container, *, is_read_only=False):
-    """Where a container has its volumes."""
+    """Return the mount paths of a container's volumes."""
     mounts = container["volumeMounts"]
     return {part["mountPath"] for part in mounts if part.get("readOnly", False) == is_read_only}
 
 
 @settings(
     max_examples=25,
-    phases=(Phase.explicit, Phase.generate),  # an example is small, and rendering it is not
+    # an example is small, but rendering it takes long, so shrinking would not pay
+    phases=(Phase.explicit, Phase.generate),
 )
 @given(POSSIBLE_VALUES)
 def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     """
-    The kubelet's socket with attribution alone, the node's processes and the names of its pods
-    with hostPID beside it, all devices with privileged alone, root with the kernel's messages
-    alone; nothing else of the node but the spool.
+    Any values give only their permissions: the kubelet's socket with attribution, processes of the
+    node and names of pods with hostPID too, all devices with privileged, root with the kernel log,
+    and of the node otherwise only the spool.
     """
     rendered = render(values)
     pod = rendered.pod
@@ -157,7 +158,7 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         } == asking["securityContext"]
-    for init in pod.get("initContainers", []):  # as root, to give the spool to the user
+    for init in pod.get("initContainers", []):  # runs as root to give the spool to the user
         assert on_host
         assert not reads_kernel
         assert ["chown", "-R"] == init["command"][:2]
@@ -178,7 +179,9 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     ],
 )
 def test_the_network_policy_lets_nothing_in_but_scrapes(render, values, ingress):
-    """And out only names, HTTPS, and the two addresses of the node."""
+    """
+    The network policy admits only scrapes, and permits names, HTTPS and two addresses of the node.
+    """
     (policy,) = render(values).of_kind("NetworkPolicy")
     assert ["Ingress", "Egress"] == policy["spec"]["policyTypes"]
     assert ingress == policy["spec"]["ingress"]
@@ -190,23 +193,28 @@ def test_the_network_policy_lets_nothing_in_but_scrapes(render, values, ingress)
 
 
 @pytest.mark.parametrize(
-    ("values", "name", "made"),
+    ("values", "name", "class_names"),
     [
         ({}, "neuron-emf", ["neuron-emf"]),
         ({"priorityClassName": "mine"}, "mine", []),
         ({"priorityClass": {"create": False}}, None, []),
     ],
 )
-def test_a_pod_has_the_class_of_the_chart_or_the_one_that_was_named(render, values, name, made):
-    """The class of the chart comes before the default of 0, and ends no other pod."""
+def test_a_pod_has_the_class_of_the_chart_or_the_one_that_was_named(
+    render, values, name, class_names
+):
+    """
+    A pod has the chart's priority class or the given one; the chart's is above 0 and preempts no
+    pod.
+    """
     rendered = render(values)
     assert name == rendered.pod.get("priorityClassName")
     classes = rendered.of_kind("PriorityClass")
-    assert made == [found["metadata"]["name"] for found in classes]
-    for found in classes:
-        assert "Never" == found["preemptionPolicy"]
-        assert 0 < found["value"]
-        assert "globalDefault" not in found
+    assert class_names == [priority_class["metadata"]["name"] for priority_class in classes]
+    for row in classes:
+        assert "Never" == row["preemptionPolicy"]
+        assert 0 < row["value"]
+        assert "globalDefault" not in row
 
 
 # --- values ---
@@ -221,7 +229,7 @@ OF_THE_CHART = {
     "region",
     "spool_dir",
 }
-"""Settings that have a value of their own, and are no key of `settings`; /proc comes by hostPID."""
+"""Settings with a value of their own, which are not keys of `settings`; hostPID adds /proc."""
 SCHEMA_TYPES = {
     "bool": "boolean",
     "int": "integer",
@@ -232,21 +240,23 @@ SCHEMA_TYPES = {
 
 
 def setting_schema(field):
-    """What JSON schema says of a setting."""
+    """Return the JSON schema of a setting."""
     if isinstance(field.default, tuple):
-        found: dict[str, Any] = {
+        schema: dict[str, Any] = {
             "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
         }
     else:
-        found = {"type": SCHEMA_TYPES[str(field.type).removesuffix(" | None")]}
-    kind = field.metadata.get("kind")
-    if isinstance(kind, click.Choice):
-        found["enum"] = list(kind.choices)
-    return {"description": field.metadata["help"], **found}
+        schema = {"type": SCHEMA_TYPES[str(field.type).removesuffix(" | None")]}
+    option_type = field.metadata.get("kind")
+    if isinstance(option_type, click.Choice):
+        schema["enum"] = list(option_type.choices)
+    return {"description": field.metadata["help"], **schema}
 
 
 def test_the_schema_knows_every_setting_of_run(chart, golden):
-    """Each as its flag is called, with its type and its words; but those the chart gives itself."""
+    """
+    The schema has each setting of `run` with its flag, type and help, except settings of the chart.
+    """
     fields = {field.name: field for field in dataclasses.fields(RunSettings)}
     assert fields.keys() >= OF_THE_CHART
     path = chart / "values.schema.json"
@@ -275,14 +285,17 @@ def test_the_schema_knows_every_setting_of_run(chart, golden):
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_a_misspelt_key_and_an_impossible_value_are_refused(render, values, word):
-    """At every depth, by the schema or by a sentence of the chart."""
+    """
+    The schema or a sentence of the chart refuses a misspelled key and an impossible value at every
+    depth.
+    """
     assert word in render(values).refusal
 
 
 def test_every_setting_reaches_the_command_line(render, monkeypatch):
     """
-    The variables of a pod are read as the settings that were asked for; unasked it defines no
-    metric, because the stack has them.
+    The emitter reads the pod's variables as the given settings. By default it defines no metric,
+    because the stack has them.
     """
     asked = {
         "tag": ["team=search", "tier=gold"],
@@ -308,7 +321,7 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
 
 
 def test_a_node_of_each_instance_type_gets_an_emitter(repository):
-    """The chart selects nodes by type; those of HyperPod have the prefix `ml.`."""
+    """The chart selects a node of each instance type; types of HyperPod have the prefix `ml.`."""
     values = (repository / "deploy/eks/chart/values.yaml").read_text("utf-8")
     listed = re.findall(r"^    - (?:ml\.)?([a-z0-9-]+\.[a-z0-9]+)$", values, re.MULTILINE)
     assert INSTANCE_TYPES.keys() == {*listed}

@@ -1,4 +1,6 @@
-"""What a release publishes: one version everywhere, the same bytes twice, and a list of prices."""
+"""
+Published files of a release: one version everywhere, reproducible bytes, and a list of prices.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ from neuron_accounts.prices import PRICE_FILE
 
 
 def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path):
-    """The version goes everywhere, unreleased changes get it and a date; a wrong one is named."""
+    """
+    One command sets the version everywhere and dates the changelog; a tag with another version is
+    refused.
+    """
     assert [] == versions.faults(REPOSITORY)
     repeated = {path for path, _ in versions.repeated(REPOSITORY)}
     assert {"Chart.yaml", "daemon.json", "container.md", "cluster.yaml"} <= {
@@ -41,9 +46,11 @@ def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path
 
 
 @pytest.mark.skipif(not (REPOSITORY / ".venv-tools/bin").exists(), reason="needs make venvs")
-@pytest.mark.bench  # minutes: before a release
+@pytest.mark.bench  # takes minutes: before a release
 def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
-    """And the wheel of the sdist is the wheel."""
+    """
+    Wheel, sdist, chart and materials are the same bytes twice, and the sdist builds the same wheel.
+    """
     folders = [tmp_path / "first", tmp_path / "second"]
     for folder in folders:
         folder.mkdir()
@@ -67,7 +74,7 @@ def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
 
 
 def product(usd, *, market="OnDemand", unit="Hrs", currency="USD"):
-    """A product as AWS writes it: JSON in a text."""
+    """Return a product in AWS's form: JSON in a text."""
     dimension = {"unit": unit, "pricePerUnit": {currency: usd}}
     terms = {"OnDemand": {"SKU.TERM": {"priceDimensions": {"SKU.TERM.RATE": dimension}}}}
     return json.dumps({"product": {"attributes": {"marketoption": market}}, "terms": terms})
@@ -83,7 +90,10 @@ def product(usd, *, market="OnDemand", unit="Hrs", currency="USD"):
     ],
 )  # fmt: skip
 def test_a_price_is_that_of_an_hour_on_demand(products, price):
-    """Not 0, which a Capacity Block shows; not another currency; of two prices neither."""
+    """
+    The price is one hour on demand: not the 0 of a Capacity Block, not another currency, and none
+    of two prices.
+    """
     keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
     client = boto3.client("pricing", region_name="us-east-1", **keys)
     with Stubber(client) as stubber:
@@ -93,7 +103,7 @@ def test_a_price_is_that_of_an_hour_on_demand(products, price):
 
 
 def test_the_list_of_prices_is_written_as_it_is_read():
-    """The file of this release is of the form that the script writes; other regions stay."""
+    """The script writes the list of prices in its committed form, and keeps other regions."""
     text = PRICE_FILE.read_text("utf-8")
     assert text == price_list.text_of(json.loads(text))
     written = price_list.list_with(

@@ -1,4 +1,4 @@
-"""The workflows: what the linters know, least rights, pins, and one address of the repository."""
+"""The workflows: linters, least permissions, pins, and one address of the repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITERS = {
     "pages": {"contents"},
     "publish": {"contents", "id-token", "attestations"},
 }
-"""What each job that publishes may write; each waits for whoever approves a release."""
+"""Permissions of each job that publishes; each waits for an approval of the release."""
 
 
 @needs_tools
@@ -35,7 +35,7 @@ WRITERS = {
     ids=["zizmor", "workflows", "dependabot"],
 )
 def test_zizmor_and_the_schemas_find_nothing(words):
-    """Workflows, and the forms of issues."""
+    """zizmor and the schemas find no fault in workflows and issue forms."""
     ended = run_program([WORKFLOW_TOOLS / words[0], *words[1:]], cwd=REPOSITORY)
     assert 0 == ended.returncode, ended.stdout + ended.stderr
 
@@ -46,7 +46,7 @@ def test_zizmor_and_the_schemas_find_nothing(words):
 )
 @pytest.mark.slow
 def test_actionlint_finds_nothing():
-    """It reads the expressions and the shell in them, too."""
+    """actionlint finds no fault in workflows, their expressions and their shell commands."""
     ended = run_program([REPOSITORY / "deploy/release/actionlint.sh"])
     assert "actionlint: 2 workflows, 0 findings" in ended.stdout, ended.stdout + ended.stderr
     assert ended.returncode == 0
@@ -54,7 +54,9 @@ def test_actionlint_finds_nothing():
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_job_has_the_rights_it_needs_and_runs_pinned_actions(path):
-    """No right for a whole workflow, only a job that publishes may write; actions by their hash."""
+    """
+    A workflow has no permissions, only a job that publishes may write, and actions have their hash.
+    """
     text = path.read_text("utf-8")
     workflow = yaml.safe_load(text)
     assert {} == workflow["permissions"]
@@ -69,7 +71,7 @@ def test_a_job_has_the_rights_it_needs_and_runs_pinned_actions(path):
 
 def test_the_address_of_the_repository_stands_once():
     """Only pyproject.toml and the runbook links of the templates have the repository's address."""
-    found = run_program(
+    run = run_program(
         ["git", "grep", "-l", "github.com/neuron-emf", "--", ":!tests"], cwd=REPOSITORY
     )
-    assert ["emitters.yaml", "pyproject.toml", "template.yaml"] == found.stdout.splitlines()
+    assert ["emitters.yaml", "pyproject.toml", "template.yaml"] == run.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""What ParallelCluster runs on a node, in a throw-away root with recorded commands."""
+"""The install script of ParallelCluster on a node, in a temporary root with recorded commands."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ mkdir -p "$DESTDIR/etc/neuron-emf"
 
 
 def program(path, text):
-    """A script that can be started."""
+    """Write an executable script."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
 
 
 class Node:
-    """A node of a cluster: its root, what it can run, and what was run on it."""
+    """A node of a cluster: its root, its commands, and a record of them."""
 
     def __init__(self, repository, folder):
         self.root = folder / "root"
@@ -60,19 +60,19 @@ class Node:
         }
 
     def have_device(self):
-        """A device of the driver."""
+        """Add a device of the driver."""
         (self.root / "dev").mkdir()
         (self.root / "dev" / "neuron0").touch()
 
     def have_on_bus(self, vendor, device):
-        """A device of the PCI bus."""
+        """Add a device of the PCI bus."""
         folder = self.root / "sys/bus/pci/devices/0000:00:1e.0"
         folder.mkdir(parents=True)
         (folder / "vendor").write_text(f"{vendor}\n")
         (folder / "device").write_text(f"{device}\n")
 
     def run(self, *words):
-        """Run the script as ParallelCluster does; what it said, its exit code, and what it ran."""
+        """Run the script as ParallelCluster does; return its output, exit code and commands."""
         before = len(self.record.read_text("utf-8").splitlines())
         ended = run_program([self.script, *words], env=self.variables)
         ran = self.record.read_text("utf-8").splitlines()[before:]
@@ -80,27 +80,27 @@ class Node:
 
     @property
     def config(self):
-        """The emitter's settings on this node, without comments."""
+        """Return the emitter's settings on this node, without comments."""
         text = (self.root / "etc/neuron-emf/config.toml").read_text("utf-8")
         return re.findall(r"^[a-z].*", text, re.MULTILINE)
 
 
 @pytest.fixture
 def node(repository, tmp_path):
-    """A node without a Neuron device."""
+    """Return a node without a Neuron device."""
     return Node(repository, tmp_path)
 
 
 def test_a_node_with_devices_gets_a_running_service(node):
     """
-    The bundle is fetched, installed, configured, enabled and started, in this order; its lines
+    The bundle is fetched, installed, configured, enabled and started, in this order. Its lines
     define no metric, because the stack has them.
     """
     node.have_device()
-    said, code, ran = node.run(
+    output, code, ran = node.run(
         "s3://bucket/key.tar.gz", "--cluster", "blue", "--region", "eu-west-1"
     )
-    assert 0 == code, said
+    assert 0 == code, output
     fetched, *rest = ran
     assert re.fullmatch(
         r"aws s3 cp --only-show-errors --region eu-west-1 s3://bucket/key\.tar\.gz /\S+", fetched
@@ -129,13 +129,16 @@ AMAZON = "0x1d0f"
     ],
 )
 def test_a_node_is_chosen_by_its_pci_devices(vendor, device, is_neuron, node):
-    """Before the driver is loaded; a head node has only Amazon's network and disks."""
+    """
+    PCI devices decide whether a node is a Neuron node, before the driver is loaded; a head node has
+    only Amazon's network and disks.
+    """
     node.have_on_bus(vendor, device)
-    said, code, ran = node.run(str(node.bundle), "--strict")
+    output, code, ran = node.run(str(node.bundle), "--strict")
     assert 0 == code
     assert is_neuron == bool(ran)
     if not is_neuron:
-        assert "no Neuron device" in said
+        assert "no Neuron device" in output
         assert {"sys", "var"} == {path.name for path in node.root.iterdir()}
 
 
@@ -152,18 +155,21 @@ def test_a_node_is_chosen_by_its_pci_devices(vendor, device, is_neuron, node):
     ids=["none", "two", "no value", "quote", "option", "no file"],
 )
 def test_a_failure_is_logged_and_costs_no_node(words, expected, node):
-    """ParallelCluster terminates a node whose action fails: only --strict asks for that."""
+    """
+    A failure is logged and succeeds, because ParallelCluster terminates a node whose action fails;
+    only --strict fails.
+    """
     node.have_device()
-    said, code, ran = node.run(*words)
+    output, code, ran = node.run(*words)
     assert 0 == code
-    assert expected in said
-    assert "the node works, but its cores are not monitored" in said
+    assert expected in output
+    assert "the node works, but its cores are not monitored" in output
     assert not [line for line in ran if line.startswith("systemctl")]
     assert 0 != node.run(*words, "--strict")[1]
 
 
 def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, deploy_programs):
-    """Those of the node, of systemd's folder, and of the proofs."""
+    """shellcheck finds no fault in scripts of the node, of the systemd folder and of the proofs."""
     scripts = sorted(
         path
         for folder in ("deploy/slurm", "deploy/systemd", "proof/real")

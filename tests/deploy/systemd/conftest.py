@@ -1,5 +1,5 @@
 """
-neuron-emf as install.sh installs it, into a folder instead of this machine: once for all workers.
+neuron-emf as install.sh installs it, into a folder instead of this machine, once for all workers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tests.deploy.systemd.installer import install, system_python
 
 @pytest.fixture(scope="session")
 def installed(repository, shared_folder):
-    """A root folder with neuron-emf in it; no test changes it."""
+    """Return a root folder with neuron-emf in it; no test changes it."""
 
     def fill(root):
         python = system_python()

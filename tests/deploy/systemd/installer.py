@@ -1,4 +1,4 @@
-"""install.sh as a person runs it."""
+"""Run install.sh as an operator does."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 def system_python():
-    """The machine's own Python if it will do: one in a home is not seen by the service."""
+    """Return the machine's own Python if it is suitable: the service cannot read a home folder."""
     look = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))"
-    found = shutil.which(SYSTEM_PYTHON)
-    if found and subprocess.run([found, "-c", look], capture_output=True, check=False).returncode:
+    path = shutil.which(SYSTEM_PYTHON)
+    if path and subprocess.run([path, "-c", look], capture_output=True, check=False).returncode:
         return None
-    return found
+    return path
 
 
 def files(root):
-    """What is in a root folder, without the program's own files and the fixture's mark."""
+    """Return the files of a root folder, without the program's own files and the fixture's mark."""
     return sorted(
         path.relative_to(root).as_posix()
         for path in root.rglob("*")
@@ -31,12 +31,12 @@ def files(root):
 
 
 def run_installer(folder, what, **variables):
-    """Run the install.sh of *folder*."""
+    """Run install.sh of *folder*."""
     return run_program([folder / "install.sh", what], env={**os.environ, **variables}, umask=0o077)
 
 
 def small_bundle(repository, folder):
-    """A bundle whose program prints its name alone, with the real install.sh: quick to install."""
+    """Return a bundle with the real install.sh and a program that only prints its name."""
     folder.mkdir(parents=True)
     for name in (
         "install.sh",
@@ -63,5 +63,5 @@ def small_bundle(repository, folder):
 
 
 def install(repository, what, **variables):
-    """Run that of the repository."""
+    """Run install.sh of the repository."""
     return run_installer(repository / "deploy" / "systemd", what, **variables)

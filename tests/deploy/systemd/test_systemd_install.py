@@ -1,4 +1,4 @@
-"""install.sh and bundle.sh: what they put where, and what they refuse."""
+"""install.sh and bundle.sh: the files that they install, and the input that they refuse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from tests.programs import run_program
 
 @pytest.mark.proof
 def test_everything_is_where_systemd_and_people_look(installed):
-    """The unit, its drop-in, the user, the configuration and the command; nothing else."""
+    """
+    The installation has only the unit, its drop-in, the user, the configuration and the command.
+    """
     assert [
         "etc/neuron-emf/config.toml",
         "etc/systemd/system/neuron-emf.service",
@@ -34,7 +36,7 @@ def test_everything_is_where_systemd_and_people_look(installed):
 @pytest.mark.proof
 def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp_path):
     """
-    Without a change of yours nothing is left; a changed file and the spool only go by PURGE=1.
+    An uninstallation leaves only a changed configuration and the spool, which PURGE=1 removes.
     """
     root = tmp_path / "root"
     for name in ("etc", "usr"):
@@ -55,7 +57,7 @@ def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp
 
 @pytest.mark.proof
 def test_a_step_that_fails_says_why_and_keeps_the_program_that_works(repository, tmp_path):
-    """Also the last one of pip, which takes pip away."""
+    """A failed step, even pip's last one, reports its reason and keeps the working program."""
     program = tmp_path / "root/opt/neuron-emf"
     for name in ("pyvenv.cfg", "bin/neuron-emf"):
         (program / name).parent.mkdir(parents=True, exist_ok=True)
@@ -86,8 +88,8 @@ chmod 755 "${{@: -1}}/bin/python"
 @pytest.mark.slow
 def test_a_folder_that_is_not_ours_is_never_deleted(prefix, what, repository, tmp_path):
     """
-    It is replaced and taken away as a whole, so it must be an environment with our command in it:
-    neither a folder of the system, nor another environment, nor one that links to the command.
+    The prefix must be an environment with the project's command, because it is replaced as a whole:
+    not a system folder, another environment or one that links to the command.
     """
     root = tmp_path / "root"
     for name in (
@@ -128,7 +130,10 @@ def test_a_folder_that_is_not_ours_is_never_deleted(prefix, what, repository, tm
 def test_what_cannot_be_used_is_refused_before_anything_is_made(
     given, expected, repository, tmp_path
 ):
-    """One sentence; a quote in a name must not become another setting."""
+    """
+    Unusable input is refused with one sentence before any change; a quote in a name never becomes a
+    setting.
+    """
     run = install(repository, "install", DESTDIR=str(tmp_path / "root"), **given)
     assert run.returncode
     assert expected in run.stderr
@@ -137,7 +142,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_made(
 
 @pytest.fixture(scope="module")
 def bundle(repository, tmp_path_factory):
-    """What bundle.sh packs, unpacked elsewhere."""
+    """Return the content of a bundle from bundle.sh, unpacked in another folder."""
     folder = tmp_path_factory.mktemp("bundle")
     run = run_program(
         [repository / "deploy" / "systemd" / "bundle.sh", "--wheels"],
@@ -151,10 +156,10 @@ def bundle(repository, tmp_path_factory):
 @pytest.mark.proof
 def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
     """
-    By its own files alone, under another prefix, with the settings that were given; what somebody
-    configured stays.
+    A bundle installs from its own files under another prefix, with the given settings, and keeps a
+    changed configuration.
 
-    Of the packages one stands for all: an installation of every pin is what `installed` is.
+    One package stands for all, because `installed` installs every pin.
     """
     root = tmp_path / "root"
     minor = "{}.{}".format(*sys.version_info)
@@ -164,7 +169,7 @@ def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
     variables = {
         "CLUSTER": "blue",
         "DESTDIR": str(root),
-        "HTTPS_PROXY": "http://127.0.0.1:9",  # whoever asks for a package fails
+        "HTTPS_PROXY": "http://127.0.0.1:9",  # a request for a package fails
         "PIP_CONFIG_FILE": os.devnull,
         "PREFIX": "/srv/emf",
         "PYTHON": sys.executable,

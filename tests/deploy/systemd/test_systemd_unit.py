@@ -1,8 +1,8 @@
 """
 The unit under a real systemd: started, watched, aborted when it hangs, stopped in order.
 
-The neuron-monitor in it is the simulated one; the sandbox is the real one. What no short run
-shows, the times and devices of the unit, is read in the file.
+neuron-monitor is simulated, the sandbox is real. The file shows what a short run does not: times
+and devices of the unit.
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ WatchdogSec=6s
 StandardOutput=append:/var/lib/lines.jsonl
 RestartSec=1s
 """
-MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
+# of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md has the same number
+MOST_EXPOSED = 2.0
 CAP_SYSLOG = 1 << 34  # linux/capability.h
 
 
 def put(path, text, mode=0o644):
-    """A file that everybody may read."""
+    """Write a file that every user can read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     path.chmod(mode)
@@ -63,7 +64,7 @@ def put(path, text, mode=0o644):
 
 @pytest.fixture(scope="module")
 def machine(installed, repository, tmp_path_factory):
-    """A booted machine where neuron-emf is active."""
+    """Yield a booted machine where neuron-emf is active."""
     if why := booted_systemd.missing():
         pytest.skip(f"no systemd of our own can be started: {why}")
     program = (installed / "opt/neuron-emf/bin/python").resolve()
@@ -93,8 +94,9 @@ def machine(installed, repository, tmp_path_factory):
 @pytest.mark.proof
 def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     """
-    READY=1 made it active; it is its own user with one capability behind a filter; one that hangs
-    is aborted, says where it hung, and is back; a stop leaves the clean shutdown as its last line.
+    READY=1 activates the service, which is a user of its own with one capability behind a filter.
+    If it hangs, it is aborted, logs where it hung, and restarts. A stop ends with the clean
+    shutdown line.
     """
     assert "neuron-emf" == machine.shows("User")
     assert machine.shows("StatusText").startswith("cluster blue: ")
@@ -112,15 +114,16 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     assert {CAP_SYSLOG} == {int(status[name], 16) for name in ("CapEff", "CapBnd", "CapAmb")}
     owned = machine.run("stat", "--format=%A %U", "/var/lib/neuron-emf")
     assert "drwx------ neuron-emf" == owned.strip()
-    # neuron-monitor lives in the sandbox
+    # neuron-monitor runs in the sandbox
     wait_until(lambda: bytes_of_reports(machine) > 0, HUNG_AFTER_S)
 
     os.kill(hung, signal.SIGSTOP)
     wait_until(lambda: machine.shows("NRestarts") == "1", HUNG_AFTER_S)
     wait_until(lambda: machine.shows("ActiveState") == "active", HUNG_AFTER_S)
-    said = machine.journal()
-    assert "Fatal Python error: Aborted" in said
-    assert "/neuron_emitter/" in said.partition("Fatal Python error")[2]  # of one of its threads
+    journal = machine.journal()
+    assert "Fatal Python error: Aborted" in journal
+    # the stack of one of its threads
+    assert "/neuron_emitter/" in journal.partition("Fatal Python error")[2]
     wait_until(lambda: bytes_of_reports(machine) > 0, HUNG_AFTER_S)
 
     machine.run("systemctl", "stop", "neuron-emf")
@@ -134,7 +137,7 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
 
 
 def bytes_of_reports(machine):
-    """Bytes that neuron-monitor has written so far, as the kernel counts them."""
+    """Return the bytes that neuron-monitor has written, as the kernel counts them."""
     pids = machine.run("pgrep", "--full", "local.monitor").split()
     if not pids:
         return 0
@@ -145,37 +148,42 @@ def bytes_of_reports(machine):
 
 @pytest.fixture(scope="module")
 def directives(repository):
-    """The sections of the unit, each a list of assignments in order."""
-    found = {}
+    """Return the sections of the unit, each as a list of assignments in order."""
+    sections = {}
     for line in (repository / "deploy/systemd/neuron-emf.service").read_text("utf-8").splitlines():
         if match := re.fullmatch(r"\[(\w+)\]", line):
-            section = found.setdefault(match[1], [])
+            section = sections.setdefault(match[1], [])
         elif line and not line.startswith("#"):
             section.append(tuple(line.split("=", 1)))
-    return found
+    return sections
 
 
 def seconds(text):
-    """A time of the unit, which is written in seconds."""
+    """Return a time of the unit, which is in seconds."""
     return float(text.removesuffix("s"))
 
 
 def test_it_is_no_more_exposed_than_the_page_says(repository):
-    """By the score of systemd's own tool, without a drop-in."""
+    """
+    The unit without a drop-in is no more exposed than the page says, by the score of systemd's
+    tool.
+    """
     unit = repository / "deploy/systemd/neuron-emf.service"
     words = ("systemd-analyze", "security", "--offline=true", "--no-pager", unit)
     if shutil.which(words[0]) is None:
         pytest.skip("systemd-analyze is missing: it comes with systemd")
-    found = re.search(r"Overall exposure level .*: ([0-9.]+)", run_program(words).stdout)
-    if not found:
+    match = re.search(r"Overall exposure level .*: ([0-9.]+)", run_program(words).stdout)
+    if not match:
         pytest.skip("systemd-analyze security reads no files before systemd 250")
-    assert MOST_EXPOSED >= float(found[1])
+    assert MOST_EXPOSED >= float(match[1])
     page = (repository / "docs" / "how-to" / "ec2.md").read_text("utf-8")
     assert f"{MOST_EXPOSED} of 10" in page
 
 
 def test_the_times_of_the_unit_are_longer_than_those_of_the_emitter(directives):
-    """A stop has time for the longest flush and for neuron-monitor; the watchdog for a change."""
+    """
+    A stop has time for the longest flush and for neuron-monitor, and the watchdog for a change.
+    """
     service = dict(directives["Service"])
     needed_s = max(FLUSH_WITHIN_S, FINISH_WITHIN_S) + CHILD_STOP_TIMEOUT_S
     assert needed_s < seconds(service["TimeoutStopSec"])
@@ -184,7 +192,7 @@ def test_the_times_of_the_unit_are_longer_than_those_of_the_emitter(directives):
 
 
 def test_it_opens_the_devices_and_the_kernels_log_alone(directives):
-    """DevicePolicy is closed but for /dev/neuron* and /dev/kmsg, which it may only read."""
+    """DevicePolicy is closed except for /dev/neuron* and /dev/kmsg, which is read-only."""
     service = directives["Service"]
     assert ("DevicePolicy", "closed") in service
     assert ["char-neuron rw", "/dev/kmsg r"] == [

@@ -1,8 +1,8 @@
 """
-The Terraform module: written of the template, and what it would deploy.
+The Terraform module: generated from the template, and what it would deploy.
 
-Terraform itself works out parameters and template here, and validates the module where the
-provider of AWS is on the machine; `proof.real.terraform` makes the resources.
+Terraform itself computes parameters and template here, and validates the module if the AWS provider
+is on the machine; `proof.real.terraform` makes the resources.
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ needs_terraform = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def parsed(program_of):
-    """Every file of the module as HCL, all its blocks by kind."""
+    """Return all blocks of the module's HCL files by type."""
     python = program_of(".venv-tools", "python")
     files = sorted(MODULE.glob("*.tf"))
     ended = run_program([python, "-c", READ, *map(str, files)])
     assert 0 == ended.returncode, ended.stderr
     blocks = {}
     for file in json.loads(ended.stdout):
-        for kind, found in file.items():
-            blocks.setdefault(kind, []).extend(found)
+        for block_type, bodies in file.items():
+            blocks.setdefault(block_type, []).extend(bodies)
     return blocks
 
 
 def names(blocks):
-    """The labels of blocks, without the quotation marks that the parser keeps."""
+    """Return the labels of blocks, without the quotation marks that the parser keeps."""
     return [name.strip('"') for block in blocks for name in block if not name.startswith("__")]
 
 
 def test_variables_and_outputs_are_those_of_the_template():
-    """Written again, they are what is there: deploy/terraform/module.py writes them."""
+    """deploy/terraform/module.py writes the committed variables and outputs from the template."""
     assert script.variables(RELEASED_TEMPLATE) == (MODULE / "variables.tf").read_text("utf-8")
     assert script.outputs(RELEASED_TEMPLATE) == (MODULE / "outputs.tf").read_text("utf-8")
 
 
 def test_it_is_hcl_and_each_variable_is_used(parsed):
-    """A parser that is not Terraform's reads it; what nothing reads would be a promise."""
+    """A parser other than Terraform's reads the module, and each variable is used."""
     text = "".join(path.read_text("utf-8") for path in MODULE.glob("*.tf"))
     declared = names(parsed["variable"])
     assert len(set(declared)) == len(declared)
@@ -90,7 +90,9 @@ def test_the_provider_of_aws_accepts_the_module(tmp_path):
 
 @pytest.fixture
 def evaluate(tmp_path):
-    """What Terraform makes of the module's locals, under these variables; or its complaint."""
+    """
+    Return a function that returns the module's locals under these variables, or Terraform's error.
+    """
     for name in ("release.tf", "variables.tf"):
         shutil.copy(MODULE / name, tmp_path)
     (tmp_path / "shown.tf").write_text(
@@ -119,23 +121,23 @@ def evaluate(tmp_path):
 @needs_terraform
 def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     """
-    The same template by the same names, each parameter at its default until one is given; what
-    CloudFormation would refuse is refused before.
+    The module deploys the same template under the same names, with each parameter at its default
+    unless it is set, and refuses what CloudFormation would refuse.
     """
     package = Package(RELEASE_TEXT, b"functions")
     folder = tmp_path / "release"
     Package(package.source, b"of an earlier release").write_release(folder)
     package.write_release(folder)
     given = {"release": str(folder), "bucket": "artefacts"}
-    found = evaluate(**given, mode="kinesis", chat="true", idle_after_minutes="20")
+    locals_ = evaluate(**given, mode="kinesis", chat="true", idle_after_minutes="20")
     functions_key = f"neuron-emf/{package.functions_key}"
-    assert functions_key == found["functions_key"]
-    assert package.template(f"s3://artefacts/{functions_key}") == found["template"]
+    assert functions_key == locals_["functions_key"]
+    assert package.template(f"s3://artefacts/{functions_key}") == locals_["template"]
     defaults = {
         name: str(parameter["Default"])
         for name, parameter in RELEASED_TEMPLATE["Parameters"].items()
     }
     expected = {**defaults, "Mode": "kinesis", "Chat": "true", "IdleAfterMinutes": "20"}
-    assert expected == found["parameters"]
+    assert expected == locals_["parameters"]
     assert "Mode is one of direct, kinesis, drain." in evaluate(**given, mode="both")
     assert "IdleAfterMinutes is from 1 to 1440." in evaluate(**given, idle_after_minutes="0")
