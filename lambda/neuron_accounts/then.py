@@ -187,7 +187,10 @@ def time_of_row(row: LedgerRow) -> CoreTime:
     unpriced = row.allocated if row.list_cost is None else row.unpriced
     if row.owner == UNKNOWN_OWNER:
         return CoreTime(
-            row.allocated, unknown=row.allocated, unpriced=unpriced, cost=row.list_cost or 0,
+            row.allocated,
+            unknown=row.allocated,
+            unpriced=unpriced,
+            cost=row.list_cost or 0,
             unknown_cost=row.list_cost or 0,
         )
     idle = row.idle or 0
