@@ -75,7 +75,6 @@ BLOCKS = {
     "rooms": rooms,
     "report": report,
     "report-to-line": lambda: way(0),
-    "line": line,
     "line-to-record": lambda: way(1),
     "record-to-rollup": lambda: way(2),
     "rollup-to-message": lambda: way(3),

@@ -41,6 +41,7 @@ BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},
     "docs/how-to/restricted.md": {"rights": partial(parameters.rights, LOADED_TEMPLATE)},
     "docs/explanation/cost.md": {"month": bills.month, "figures": figures_record.table},
+    "docs/explanation/exactness.md": {"line": architecture.line},
     "docs/reference/metrics.md": {
         **metrics.subject_lists(),
         "events-told": events.events_list,
