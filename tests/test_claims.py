@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 TESTS = Path(__file__).resolve().parent
+DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+ENTRIES = re.compile(r"^(Attributes|Args):((?:\n    .*|\n(?=\n|    ))*)", re.MULTILINE)
 
 
 def unclaimed(source):
@@ -37,8 +39,49 @@ def test_every_test_states_its_claim():
     assert {} == {path: names for path, names in unclaimed_names.items() if names}
 
 
+def unknown_names(source):
+    """Return documented attributes that no class of *source* has, and documented arguments."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, DOCUMENTED)]
+    return [
+        f"{node.name}.{name}"
+        for node in nodes
+        for heading, entries in ENTRIES.findall(ast.get_docstring(node) or "")
+        for name in re.findall(r"^    (\w+):", entries, re.MULTILINE)
+        if name not in (fields_of(node) if heading == "Attributes" else arguments_of(node))
+    ]
+
+
+def fields_of(definition):
+    """Return the names of fields, methods and members of `self` in *definition*."""
+    names = set()
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+    return names
+
+
+def arguments_of(definition):
+    """Return the names of arguments in *definition*, which may be a class with a constructor."""
+    return {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
+
+
+def test_documented_attributes_and_arguments_exist(repository):
+    """Each `Attributes:` entry is a member of its class, each `Args:` entry is an argument."""
+    folders = ("emitter", "lambda", "local", "neuron_emf", "proof", "tests")
+    unknown = {
+        str(path.relative_to(repository)): unknown_names(path.read_text("utf-8"))
+        for folder in folders
+        for path in (repository / folder).rglob("*.py")
+    }
+    assert {} == {path: names for path, names in unknown.items() if names}
+
+
 def test_old_names_are_only_in_their_table_and_the_changelog():
-    """A name in the table of old names in `docs/decisions.md` is in no other text or code."""
+    """A name in the table of old names in `docs/decisions.md` is in no code and on no page."""
     page = (TESTS.parent / "docs" / "decisions.md").read_text("utf-8")
     table = page.partition("| was | is |")[2].partition("\n\n")[0]
     names = [
@@ -51,7 +94,7 @@ def test_old_names_are_only_in_their_table_and_the_changelog():
     )
     hits_by_file = {
         file: hits
-        for file in set(listed.stdout.splitlines()) - {"CHANGELOG.md"}
+        for file in set(listed.stdout.splitlines()) - {"CHANGELOG.md", "tests/data/signs.txt"}
         if (path := TESTS.parent / file).is_file()
         if (hits := old.findall(path.read_text("utf-8", "replace").replace(table, "")))
     }

@@ -157,11 +157,10 @@ class Functions:
 
     Attributes:
         table: The table.
-
-        printed: Takes each printed rollup line.
     """
 
     def __init__(self, now_s: Callable[[], float], printed: Callable[[str], None]) -> None:
+        """Call *printed* with each printed rollup line."""
         self.table = MemoryTable()
         self._printed = printed
         self._now_s = now_s

@@ -64,7 +64,7 @@ class MinuteClock:
     The clock of minutes: the open minute, and the minute closed last.
 
     Attributes:
-        now: The open epoch minute, or None.
+        epoch_minute: The open minute; None if no minute is open.
     """
 
     def __init__(self) -> None:

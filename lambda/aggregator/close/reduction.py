@@ -276,7 +276,7 @@ class Reduction:
     The worker processes of one run.
 
     Attributes:
-        ask: Calls each of them.
+        workers: The processes.
 
         max_clusters: Clusters that are remembered at a time.
 
