@@ -5,7 +5,7 @@
  */
 
 import { html, useState } from "./vendor/ui.js";
-import { useAnswer } from "./data.js";
+import { isSnapshot, useAnswer } from "./data.js";
 import { Choice, Icon, Name, Section, Skeleton, Trouble } from "./parts.js";
 import { Reading } from "./reading.js";
 import { OpenedRow } from "./breakdown_row.js";
@@ -91,14 +91,32 @@ export function found(rows, search) {
 export function Breakdown({ state, set }) {
   const { group, range, cluster, team, owner } = state;
   const every_s = isLedgerRange(range) ? LEDGER_EVERY_S : undefined;
-  const answer = useAnswer("/breakdown.json", { group, range, cluster, team, owner }, { every_s });
+  const isChosenHere = isSnapshot && group === "owner";
+  const filter = isChosenHere ? { cluster } : { cluster, team, owner };
+  const answer = useAnswer("/breakdown.json", { group, range, ...filter }, { every_s });
+  const value = answer.value && isChosenHere ? ownRows(answer.value, team, owner) : answer.value;
   const options = Object.entries(GROUP_NAMES).map(([value, label]) => ({ value, label: value === "type" ? "Type" : label }));
   const aside = html`<${Choice} label="Group by" value=${group} options=${options} onChange=${(/** @type {string} */ value) => set({ group: value })} />`;
   return html`<${Section} id="breakdown" title="Idle cores by" className="breakdown" asOf=${answer.value?.data_to_ms} aside=${aside}>
     ${answer.failure && html`<${Trouble} what="The breakdown" failure=${answer.failure} again=${answer.again} />`}
-    ${answer.value && html`<${Content} answer=${answer.value} again=${answer.again} state=${state} set=${set} />`}
+    ${value && html`<${Content} answer=${value} again=${answer.again} state=${state} set=${set} />`}
     ${!answer.value && !answer.failure && html`<${Waiting} seconds=${answer.seconds} range=${range} />`}
   <//>`;
+}
+
+/**
+ * Return *answer* with the rows of a team or an owner: a snapshot has rows of all, and no totals of some.
+ *
+ * @param {Answer} answer
+ * @param {string} team
+ * @param {string} owner
+ * @returns {Answer}
+ */
+function ownRows(answer, team, owner) {
+  if (!team && !owner) return answer;
+  const rows = answer.rows.filter((row) => (!team || row.team === team) && (!owner || row.owner === owner));
+  const unknown = /** @type {any} */ (Object.fromEntries(Object.keys(answer.total).map((name) => [name, null])));
+  return { ...answer, rows, total: unknown };
 }
 
 /** @param {{ seconds: number | null, range: string }} props */

@@ -136,5 +136,10 @@ def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path
     page.get_by_text("38.94").first.wait_for()
     page.get_by_text("document.title='run'").first.wait_for()
     assert "run" != page.title()
+    page.get_by_role("button", name="slurm:4711 ml-user", exact=True).click()
+    page.get_by_text("scontrol show job 4711").wait_for()
+    page.get_by_role("button", name="Show only this").click()
+    page.locator(".breakdown-row").nth(1).wait_for(state="detached")
+    assert 1 == page.locator(".breakdown-row").count()
     assert [file.as_uri()] == seen
     context.close()
