@@ -1,16 +1,16 @@
 """
-Run the product against software that was not written here: `python -m proof.real [PART...]`.
+Run the product against other people's software: `python -m proof.real [PART...]`.
 
 A part is a module of this folder with:
 
 * `TITLE`: the name of the part on the page docs/reference/support.md
-* `CLAIM`: one sentence, what runs against what
-* `missing() -> str | None`: why the part cannot run here and what brings it, None if it can
+* `CLAIM`: one sentence, what ran against what
+* `missing() -> str | None`: why the part cannot run here and what to install, or None
 * `versions() -> dict[str, str]`: the programs of the part and their versions
 * `run(folder: Path) -> list[str]`: sentences with figures; AssertionError with the difference
 
-`proof/real/install.sh` brings what the parts need into `.real/`. Nothing here installs anything.
-Packages of Debian appear under /usr and /etc only for this process: `proof/real/over.sh`.
+`proof/real/install.sh` installs what the parts need into `.real/`. This module installs nothing.
+`proof/real/over.sh` shows Debian packages under /usr and /etc to this process only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
-Give every command of the AWS CLI that the product shows to both CLIs, with no AWS behind them.
+Run every AWS CLI command that the product shows with both CLIs, without AWS behind them.
 
 The endpoint is a closed port of 127.0.0.1: a command that the CLI accepts ends with a refused
-connection, and one with an unknown operation, option or value ends before it.
+connection, and one with an unknown operation, option or value ends before it connects.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CLI_PATH = re.compile(r"(?!.*\.\.)[a-z][\w./-]{0,99}\w")
 REFUSED_CONNECTION = "Could not connect to the endpoint URL"
 UNKNOWN_CHOICE = re.compile(r"argument (operation|command): Invalid choice")
 INCOMPLETE = re.compile(r"the following arguments are required|too few arguments")
-ONLY_IN_VERSION_2 = {("logs", "tail"), ("sso", "login")}  # docs/operations.md says it
+ONLY_IN_VERSION_2 = {("logs", "tail"), ("sso", "login")}  # docs/operations.md has both
 NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
     ("sso", "login"): "Missing the following required SSO configuration values"
 }
@@ -74,7 +74,7 @@ def versions() -> dict[str, str]:
 
 
 def run(folder: Path) -> list[str]:
-    """Give each command to each CLI, and count what they accept."""
+    """Run each command with each CLI, and count the accepted commands."""
     commands, unfilled = shown_commands()
     assert not unfilled, f"No command here is made from the templates at {', '.join(unfilled)}."
     by_words: dict[tuple[tuple[str, ...], str], Shown] = {}
@@ -82,7 +82,7 @@ def run(folder: Path) -> list[str]:
         page = command.page if any("file://" in word for word in command.words) else ""
         by_words.setdefault((command.words, page), command)
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # bound and not listening: it refuses
+        closed.bind(("127.0.0.1", 0))  # bound without listening: the port refuses connections
         endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
         answers = {
             major: dict(answers_of(major, by_words.values(), endpoint, folder))
@@ -128,7 +128,7 @@ def version_of(major: str) -> str:
 def answers_of(
     major: str, commands: Iterable[Shown], endpoint: str, folder: Path
 ) -> Iterator[tuple[Shown, str]]:
-    """Return what the CLI says about each command, all on one line."""
+    """Yield the CLI's answer to each command, on one line."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -138,7 +138,7 @@ def answers_of(
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_MAX_ATTEMPTS": "1",
         "AWS_PAGER": "",
-        "HTTPS_PROXY": endpoint,  # what ignores --endpoint-url
+        "HTTPS_PROXY": endpoint,  # for programs that ignore --endpoint-url
     }
     calls: list[tuple[str, str, list[str]]] = []
     for number, shown in enumerate(commands):
@@ -161,7 +161,7 @@ def answers_of(
 
 
 def make_files(folder: Path, shown: Shown) -> None:
-    """Make the files that a command reads: of its page, of the repository, or empty ones."""
+    """Write the files that a command reads: from its page, from the repository, or empty."""
     folder.mkdir()
     of_page = files_of(shown.page) if shown.page else {}
     for before, word in pairwise(shown.words):
@@ -182,7 +182,7 @@ def make_files(folder: Path, shown: Shown) -> None:
 
 
 def is_accepted(shown: Shown, answer: str) -> bool:
-    """Return True if the CLI tried to call, or knows the operation that is only mentioned."""
+    """Return True if the CLI tried to connect, or knows an operation that is only mentioned."""
     if REFUSED_CONNECTION in answer or answer.endswith("exit code 0"):
         return True
     if len(shown.words) == 2 and INCOMPLETE.search(answer):

@@ -1,7 +1,8 @@
 """
-A real systemd as PID 1 of namespaces of its own, over a throw-away copy of this machine's root.
+A real systemd as PID 1 of its own namespaces, over a temporary copy of this machine's root.
 
-It needs root, cgroup v2 somewhere, overlay file systems and a systemd; what is missing is said.
+It needs root, a writable cgroup v2, overlay file systems and a systemd; `missing` returns what the
+machine lacks.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ NEEDED_PROGRAMS = (
 
 
 def missing() -> str | None:
-    """What this machine lacks for it, None when nothing."""
+    """Return why the machine cannot run it, or None if it can."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return "root on Linux is needed to make namespaces"
     for name in NEEDED_PROGRAMS:
@@ -48,36 +49,36 @@ def missing() -> str | None:
 
 
 def _unified() -> Path | None:
-    """Where cgroup v2 is mounted, if it may be written."""
+    """Return the mount point of cgroup v2, or None if none can be written."""
     for line in Path("/proc/self/mounts").read_text("utf-8").splitlines():
-        _, place, kind, *_ = line.split()
-        if kind == "cgroup2" and os.access(place, os.W_OK):
+        _, place, file_system, *_ = line.split()
+        if file_system == "cgroup2" and os.access(place, os.W_OK):
             return Path(place)
     return None
 
 
 class BootedMachine:
-    """A booted systemd; commands run inside of it."""
+    """A booted systemd, and commands that run inside it."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
 
     def run(self, *words: str) -> str:
-        """What a command printed in there."""
+        """Return the output of a command that runs inside the machine."""
         inside = ["nsenter", "-t", str(self.pid), "-m", "-p", "-C", "-r", "-w", *words]
         ended = subprocess.run(inside, capture_output=True, text=True, check=False, timeout=60)
         return ended.stdout
 
     def shows(self, name: str) -> str:
-        """One property of the service."""
+        """Return one property of the service."""
         return self.run("systemctl", "show", "neuron-emf", "--value", f"--property={name}").strip()
 
     def journal(self) -> str:
-        """What the service said, without times."""
+        """Return the service's journal, without times."""
         return self.run("journalctl", "--unit=neuron-emf", "--output=cat", "--no-pager")
 
     def outside_pid(self) -> int:
-        """The service's main process as this machine numbers it."""
+        """Return the process ID of the service's main process on this machine."""
         inside = self.shows("MainPID")
         for status in Path("/proc").glob("[0-9]*/status"):
             with suppress(OSError):
@@ -93,7 +94,7 @@ class BootedMachine:
 
 @contextmanager
 def booted(installed: Path, files: Path, work: Path) -> Iterator[BootedMachine]:
-    """A machine with what is in *installed* and *files*; its end takes all with it."""
+    """Yield a machine with the files of *installed* and *files*, and remove it afterwards."""
     unified = _unified()
     assert unified is not None
     cgroup = unified / f"neuron-emf-test-{os.getpid()}"
@@ -111,9 +112,9 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[BootedMachine]:
         files,
         cgroup,
     ]
-    with log.open("wb") as said:
+    with log.open("wb") as output:
         process = subprocess.Popen(
-            list(map(str, words)), stdin=subprocess.DEVNULL, stdout=said, stderr=said
+            list(map(str, words)), stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
     try:
         first = _first_process(process, log)
@@ -132,27 +133,27 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[BootedMachine]:
 
 
 def _first_process(process: subprocess.Popen[bytes], log: Path) -> int:
-    """PID 1 of the namespace once it is systemd and answers."""
-    found: list[int] = []
+    """Return PID 1 of the namespace when it is a systemd that answers."""
+    children_pids: list[int] = []
 
     def is_up() -> bool:
         assert process.poll() is None, log.read_text("utf-8")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii")
-        found[:] = [int(pid) for pid in children.split()]
+        children_pids[:] = [int(pid) for pid in children.split()]
         with suppress(OSError, IndexError):
-            is_systemd = Path(f"/proc/{found[0]}/comm").read_text("utf-8") == "systemd\n"
-            return is_systemd and BootedMachine(found[0]).shows("ActiveState") == "active"
+            is_systemd = Path(f"/proc/{children_pids[0]}/comm").read_text("utf-8") == "systemd\n"
+            return is_systemd and BootedMachine(children_pids[0]).shows("ActiveState") == "active"
         return False
 
     wait_until(is_up, BOOTS_WITHIN_S)
-    return found[0]
+    return children_pids[0]
 
 
 def _members(cgroup: Path) -> list[int]:
-    """Every process in a cgroup and below."""
+    """Return every process in a cgroup and its children."""
     return [
         int(pid)
         for file in cgroup.rglob("cgroup.procs")
         for pid in file.read_text("ascii").split()
-        if pid != "0"  # one of a namespace that we do not see
+        if pid != "0"  # 0: a process of a namespace that is not visible here
     ]

@@ -1,8 +1,8 @@
 """
-Real containerd and runc: what the emitter reads of a container's groups, bundle and devices.
+Real containerd and runc: the emitter's reading of a container's groups, bundle and devices.
 
-`python -m proof.real.containerd scene FOLDER` runs inside a mount namespace, and
-`python -m proof.real.containerd read PID...` is the emitter's reading of processes.
+`python -m proof.real.containerd scene FOLDER` runs inside a mount namespace, and `python -m
+proof.real.containerd read PID...` is the emitter's reading of processes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def versions() -> dict[str, str]:
 
 
 def run(folder: Path) -> list[str]:
-    """Run the scene in a mount namespace; raises AssertionError with the difference."""
+    """Run the scene in a mount namespace; raise AssertionError with the difference."""
     command = [
         *("unshare", "--mount", "--fork", "--kill-child", sys.executable),
         *("-m", "proof.real.containerd", "scene", str(folder)),
@@ -89,7 +89,7 @@ def run(folder: Path) -> list[str]:
 
 
 def scene(state: Path) -> Iterator[str]:
-    """Start three containers and compare the emitter's readings with what was asked for."""
+    """Start three containers and compare the emitter's readings with the requested containers."""
     state.chmod(0o755)
     add_users()
     make_devices(state / "dev")

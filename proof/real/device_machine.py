@@ -1,7 +1,7 @@
 """
-A machine of its own for a proof: users, plain device files of Neuron, processes of any user.
+A machine for a proof: users, plain device files of Neuron, and processes of any user.
 
-The caller has already a mount namespace of its own, so nothing here is visible outside.
+The caller has a mount namespace of its own, so no change here is visible outside.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def add_users() -> None:
 
 
 def run(command: list[str], user: str = "root", **variables: str) -> str:
-    """Run *command* as *user* and return its output; raises AssertionError with its message."""
+    """Run *command* as *user* and return its output; raise AssertionError with its message."""
     ended: subprocess.CompletedProcess[str]
     ended = subprocess.run(
         command,
@@ -63,7 +63,7 @@ def identity(user: str) -> dict[str, Any]:
 
 
 def wait_for(is_so: Callable[[], object], what: str) -> object:
-    """Return the first true value of *is_so*; raises AssertionError if *what* does not happen."""
+    """Return the first true value of *is_so*; raise AssertionError if *what* does not happen."""
     deadline_s = time.monotonic() + DAEMONS_WITHIN_S
     while not (value := is_so()):
         assert time.monotonic() < deadline_s, f"{what}: not within {DAEMONS_WITHIN_S:.0f} s"
@@ -72,7 +72,7 @@ def wait_for(is_so: Callable[[], object], what: str) -> object:
 
 
 def start_daemon(command: list[str], errors: Path) -> subprocess.Popen[bytes]:
-    """Start a daemon in the foreground that ends at the latest with this process."""
+    """Start a daemon in the foreground that ends with this process at the latest."""
     with errors.open("wb") as output:
         return subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *command],
@@ -83,7 +83,7 @@ def start_daemon(command: list[str], errors: Path) -> subprocess.Popen[bytes]:
 
 
 def make_devices(folder: Path) -> None:
-    """Lay a /dev with plain device files of Neuron over this namespace's."""
+    """Mount a /dev with plain device files of Neuron over this namespace's."""
     folder.mkdir(parents=True)
     run(["mount", "-t", "tmpfs", "-o", "mode=755", "proof", str(folder)])
     for name in PARTS_OF_DEV:
@@ -99,13 +99,16 @@ def make_devices(folder: Path) -> None:
 
 
 def open_ways(state: Path) -> None:
-    """Let any user run this Python and read this tree."""
+    """Permit any user to run this Python and to read this tree."""
     for path in (Path(sys.base_prefix), REPOSITORY):
         _open_way(path, state)
 
 
 def _open_way(path: Path, state: Path) -> None:
-    """Let any user reach *path*: a closed folder above it is replaced by one with *path* alone."""
+    """
+    Permit any user to reach *path*: replace each closed folder above it by a folder with only
+    *path*.
+    """
     closed = next((part for part in reversed(path.parents) if not part.stat().st_mode & 1), None)
     if closed is None:
         return

@@ -1,5 +1,5 @@
 """
-Run the store, the chaos and an hour of 200 instances on dynalite, a DynamoDB that others wrote.
+Run the store, the chaos and an hour of 200 instances on dynalite, an independent DynamoDB.
 
 1. `pytest` of the store's contract and of everything else that asks for a DynamoDB.
 2. `proof.chaos` with the table on the server.
@@ -71,7 +71,7 @@ def versions() -> dict[str, str]:
 
 
 def run(folder: Path) -> list[str]:
-    """Run the three on one server each; raise AssertionError with the differences."""
+    """Run each of the three on a server of its own; raise AssertionError with the differences."""
     sentences = []
     for part in (run_contract, run_chaos, run_hour):
         with npm_server.serving("dynalite", DYNALITE_OPTIONS) as address:
@@ -83,7 +83,7 @@ def run(folder: Path) -> list[str]:
 
 
 def environment(address: str) -> dict[str, str]:
-    """Return the variables by which the functions and boto3 find the table at *address*."""
+    """Return the variables with which the functions and boto3 find the table at *address*."""
     return {
         **npm_server.CREDENTIALS,
         "AWS_ENDPOINT_URL_DYNAMODB": address,
@@ -97,7 +97,7 @@ def environment(address: str) -> dict[str, str]:
 
 
 def run_contract(_: Path) -> str:
-    """Run the tests of the store with the server in the place of moto."""
+    """Run the tests of the store with the server instead of moto."""
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider"]
     command += ["-p", "proof.real.dynalite_store", *CONTRACT]
     root = Path(__file__).resolve().parents[2]
@@ -125,7 +125,7 @@ def run_chaos(_: Path) -> str:
 
 
 class ServerTable(Table):
-    """The table on the server, with what the chaos reads of its double."""
+    """The table on the server, with the members of its double that the chaos reads."""
 
     def __init__(self) -> None:
         self._client = create_table()
@@ -146,13 +146,13 @@ class ServerTable(Table):
 
 
 def create_table() -> Any:
-    """Create the table of the template, and return the client that did."""
+    """Create the table of the template, and return its client."""
     client = boto3.client("dynamodb")
     keys = {"pk": "HASH", "sk": "RANGE"}
     client.create_table(
         TableName="records",
         BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+        KeySchema=[{"AttributeName": name, "KeyType": key_type} for name, key_type in keys.items()],
         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
     )
     client.get_waiter("table_exists").wait(TableName="records")
@@ -160,7 +160,7 @@ def create_table() -> Any:
 
 
 def run_hour(_: Path) -> str:
-    """Let the handlers take in and close an hour of 200 instances."""
+    """Let the handlers ingest and close an hour of 200 instances."""
     with mock.patch.object(chaos_fleet, "CHAOS_BUCKETS", DYNALITE_BUCKETS):
         lived = chaos_fleet.fleet(DYNALITE_SEED, DYNALITE_INSTANCES, DYNALITE_MINUTES)
     create_table()

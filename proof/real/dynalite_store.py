@@ -1,7 +1,7 @@
 """
-A pytest plugin that puts a server in the place of moto: `pytest -p proof.real.dynalite_store`.
+A pytest plugin that replaces moto with a server: `pytest -p proof.real.dynalite_store`.
 
-AWS_ENDPOINT_URL_DYNAMODB names the server, and boto3 reads the variable by itself.
+AWS_ENDPOINT_URL_DYNAMODB has the server's address, which boto3 reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def emptied_afterwards() -> Iterator[None]:
-    """Delete every table when the test has ended."""
+    """Delete every table after the test."""
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """
 Read pod resources from a server of grpc-go, the library of the kubelet.
 
-The sources of grpc-go are Debian's package: no Go module is fetched.
+The sources of grpc-go are a Debian package: no Go module is fetched.
 """
 
 from __future__ import annotations
@@ -54,19 +54,21 @@ def versions() -> dict[str, str]:
 
 
 def run(folder: Path) -> list[str]:
-    """Read answers of several windows and of a server that stops, and each refusal."""
+    """Read answers of several windows, an answer of a server that stops, and each refusal."""
     program = build(folder)
     answer = folder / "answer"
     answer.write_bytes(b"".join(map(pod, range(SERVED_PODS))))
     for mode in ("answer", "stopping"):
         with serving(program, folder / f"{mode}.sock", mode, answer) as socket:
-            found = allocations_of(list_pods(str(socket), 60.0))
-            assert len(found) == SERVED_PODS, f"{mode}: {len(found)} of {SERVED_PODS} pods"
+            assignments = allocations_of(list_pods(str(socket), 60.0))
+            assert len(assignments) == SERVED_PODS, (
+                f"{mode}: {len(assignments)} of {SERVED_PODS} pods"
+            )
     for mode, reason in SERVER_REFUSALS.items():
         with serving(program, folder / f"{mode}.sock", mode, answer) as socket:
             within_s = 0.2 if mode == "silent" else 60.0
-            said = refusal_of(socket, within_s)
-            assert reason in said, f"{mode}: {said}"
+            refusal = refusal_of(socket, within_s)
+            assert reason in refusal, f"{mode}: {refusal}"
     size = answer.stat().st_size
     pods = f"{SERVED_PODS:,} pods in {size:,} bytes"
     return [
@@ -105,7 +107,7 @@ def serving(program: Path, socket: Path, mode: str, answer: Path) -> Iterator[Pa
 
 
 def refusal_of(socket: Path, within_s: float) -> str:
-    """Return what the client raises."""
+    """Return the message of the error that the client raises."""
     try:
         list_pods(str(socket), within_s)
     except (UnknownAssignmentsError, ValueError, OSError) as error:

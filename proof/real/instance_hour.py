@@ -1,4 +1,4 @@
-"""Let a made-up fleet live through simulated time: deliveries and runs of close each minute."""
+"""Run a synthetic fleet through simulated time: deliveries and a run of close each minute."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
     from proof.chaos.chaos_fleet import Accepted
 
-DELIVERED_S: Final = 45.0  # into a minute: the lines of the minute arrive
-CLOSED_S: Final = 50.0  # into a minute: close runs
-MOST_RUNS: Final = 60  # of close until nothing is open
+DELIVERED_S: Final = 45.0  # second of the minute at which its lines arrive
+CLOSED_S: Final = 50.0  # second of the minute at which close runs
+MOST_RUNS: Final = 60  # runs of close until no minute is open
 LOSSES: Final = ("MinutesDropped", "RecordsUnreadable", "LinesRefused", "RecordsRejected")
 
 
 class PlayedHour(ABC):
     """
-    The life of a fleet, and the rollups that close printed about it.
+    The hour of a fleet, and the rollups that close printed about it.
 
     Attributes:
         table: The functions' table.
 
         now_s: Simulated time, seconds since the epoch.
 
-        runs: How often close ran.
+        runs: Number of runs of close.
     """
 
     table: Table
@@ -59,7 +59,7 @@ class PlayedHour(ABC):
 
     def live(self) -> Counter[str]:
         """
-        Live through all minutes, and restate each minute once when every line has arrived.
+        Run all minutes, and restate each minute once after every line has arrived.
 
         Returns:
             Compared rollups by cluster.
@@ -87,7 +87,7 @@ class PlayedHour(ABC):
         return rollups
 
     def _close_all(self, minute: int) -> int:
-        """Run close after *minute* until no run has work; return the minute of the last run."""
+        """Run close after *minute* until it has no work; return the minute of the last run."""
         for later in range(minute + 1, minute + MOST_RUNS):
             if not self._close(later):
                 return later

@@ -1,9 +1,9 @@
 """
-Bring emitters' lines through kinesalite, a Kinesis that others wrote, into ingest.
+Send emitters' lines to ingest through kinesalite, an independent Kinesis.
 
-`EventSource` reads the shards as Lambda's event source mapping of the template does: batches, a
-batch that failed in part goes on from the first record that ingest names, a batch that failed as
-a whole is halved, and a record whose attempts are used up is given up.
+`EventSource` reads the shards like Lambda's event source mapping of the template. A batch that
+failed in part continues at the first record that ingest names. A batch that failed as a whole is
+halved. A record without attempts left is given up.
 """
 
 from __future__ import annotations
@@ -39,11 +39,9 @@ SHARDS: Final = 2
 KINESALITE_SEED: Final = 8
 KINESALITE_INSTANCES: Final = 60
 KINESALITE_MINUTES: Final = 30
-MAX_KINESALITE_BATCH: Final = (
-    40  # deliveries, fewer than the template's 500, so that batches are many
-)
+MAX_KINESALITE_BATCH: Final = 40  # deliveries; fewer than the template's 500 make more batches
 MAX_PUT: Final = 500  # records in one PutRecords
-PUT_ATTEMPTS_OF_STREAM: Final = 4  # of 101 in the template
+PUT_ATTEMPTS_OF_STREAM: Final = 4  # in the template: 101
 TROUBLE_CHANCES: Final = {"twice": 0.1, "unreadable": 0.02, "refused": 0.1, "killed": 0.05}
 
 
@@ -67,7 +65,7 @@ def run(_: Path) -> list[str]:
     source = hour.source
     assert source.given_up == hour.unreadable, "given up: other records than the unreadable ones"
     counts = source.counts
-    assert min(counts[kind] for kind in ("whole", "in part", "failed")) > 0, counts
+    assert min(counts[result] for result in ("whole", "in part", "failed")) > 0, counts
     return [
         f"{KINESALITE_INSTANCES} instances, {KINESALITE_MINUTES} minutes, {len(lived):,} lines.",
         f"{hour.put:,} records on {SHARDS} shards in {counts.total():,} batches.",
@@ -79,14 +77,14 @@ def run(_: Path) -> list[str]:
 
 class StreamHour(PlayedHour):
     """
-    Lines that come through the stream.
+    Lines that pass through the stream.
 
     Attributes:
-        source: What reads the stream.
+        source: Reader of the stream.
 
-        put: Records that were put into the stream.
+        put: Records in the stream.
 
-        unreadable: Their data, of those that are no delivery.
+        unreadable: Data of records that are not deliveries.
     """
 
     def __init__(self, lived: list[Accepted], address: str) -> None:
@@ -109,7 +107,9 @@ class StreamHour(PlayedHour):
         self.unreadable: Counter[bytes] = Counter()
 
     def deliver(self, records: list[MinuteRecord]) -> None:
-        """Put the deliveries as CloudWatch Logs does, some twice, and poll until all are read."""
+        """
+        Put the deliveries as CloudWatch Logs does, some of them twice, and poll until all are read.
+        """
         entries = []
         for delivery in self._subscription.deliveries(records):
             copies = 1 + self._happens("twice")
@@ -151,9 +151,9 @@ class EventSource:
     The event source mapping: reads every shard in order and calls a function with batches.
 
     Attributes:
-        counts: Batches by what became of them.
+        counts: Batches by result.
 
-        given_up: Data of the records that were given up.
+        given_up: Data of records without attempts left.
     """
 
     def __init__(
@@ -176,7 +176,9 @@ class EventSource:
         assert len(self._iterators) == SHARDS
 
     def poll(self) -> None:
-        """Read every shard to its present end, and let the function take all records."""
+        """
+        Read every shard to its current end, and call the function until it has taken all records.
+        """
         for shard in self._iterators:
             while True:
                 answer = self._client.get_records(
@@ -188,7 +190,7 @@ class EventSource:
                 self._process(shard, answer["Records"])
 
     def _process(self, shard: str, records: list[dict[str, Any]]) -> None:
-        """Call the function until each of *records* is taken or given up."""
+        """Call the function until it has taken each of *records* or its attempts are used up."""
         attempts: Counter[str] = Counter()
         batches = deque([records])
         while batches:

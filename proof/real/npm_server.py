@@ -1,4 +1,4 @@
-"""Start a server that npm installed into `.real/npm`, on a free port of 127.0.0.1."""
+"""Start a server that npm installed in `.real/npm`, on a free port of 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def versions(package: str) -> dict[str, str]:
 
 @contextmanager
 def serving(package: str, options: dict[str, int]) -> Iterator[str]:
-    """Start the server *package* with *options*, yield its address, and end it."""
+    """Start the server *package* with *options*, yield its address, and stop it."""
     command = ["node", "-e", SCRIPT, package, json.dumps(options)]
     environment = {**os.environ, "NODE_PATH": str(NODE_MODULES), "NODE_NO_WARNINGS": "1"}
     with subprocess.Popen(

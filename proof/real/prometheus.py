@@ -1,7 +1,7 @@
 """
 Let a real Prometheus scrape the emitter, which reads the simulated neuron-monitor.
 
-Both listen on 127.0.0.1 alone; the ports are the kernel's.
+Both listen only on 127.0.0.1, on ports that the kernel chooses.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
 
 
 def run(folder: Path) -> list[str]:
-    """Scrape until the first sample of a core is there, then check the page with promtool."""
+    """Scrape until Prometheus has the first sample of a core, then check the page with promtool."""
     page_port = free_port()
     port = free_port()
     settings = folder / "prometheus.yml"
@@ -106,7 +106,7 @@ def run(folder: Path) -> list[str]:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that no program listens on."""
+    """Return a port of 127.0.0.1 on which no program listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -127,7 +127,7 @@ def running(command: list[str], log: Path, variables: Mapping[str, str]) -> Iter
 
 
 def wait_for(port: int, name: str) -> list[dict[str, Any]]:
-    """Return the newest samples of a metric, as soon as Prometheus has one."""
+    """Return the newest samples of a metric as soon as Prometheus has one."""
     address = f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(name)}"
     deadline_s = time.monotonic() + SAMPLE_WITHIN_S
     while time.monotonic() < deadline_s:
@@ -143,6 +143,6 @@ def wait_for(port: int, name: str) -> list[dict[str, Any]]:
 
 
 def query(address: str) -> Any:
-    """Return what Prometheus answers."""
+    """Return Prometheus' answer."""
     with urllib.request.urlopen(address, timeout=30) as answer:
         return json.load(answer)

@@ -1,4 +1,4 @@
-"""Make months of a FOCUS 1.2 export and of a ledger from a seed, in the files of each."""
+"""Write random months of a FOCUS 1.2 export and of a ledger, from a seed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Month:
     The rows of one month.
 
     Attributes:
-        rng: Source of all choices.
+        rng: Source of all random choices.
 
         hours: Hours of the month, such as `2026-02-01 00`.
 
@@ -67,13 +67,13 @@ class Month:
     def add_instance(self, number: int) -> None:
         """Add an instance that runs for a part of the month; number 0 is in the capacity block."""
         rng = self.rng
-        kind = rng.choice(MONTH_TYPES)
+        month_type = rng.choice(MONTH_TYPES)
         cluster = rng.choice(MONTH_CLUSTERS)
         first = rng.randrange(len(self.hours) // 2)
         last = rng.randrange(first + 1, len(self.hours))
         usage = {
             "ResourceId": f"i-{number:08x}",
-            "SkuMeter": f"USE2-{rng.choice(['BoxUsage', 'SpotUsage'])}:{kind}",
+            "SkuMeter": f"USE2-{rng.choice(['BoxUsage', 'SpotUsage'])}:{month_type}",
         }
         if number == 0:
             usage["CapacityReservationId"] = f"arn:aws:ec2:us-east-2:1:capacity-reservation/{BLOCK}"
@@ -87,7 +87,7 @@ class Month:
             if rng.random() < 0.1:
                 self.charge(hour, self.cost(-50, 0), ChargeCategory="Credit", **usage)
             if rng.random() < 0.95:
-                self.hold(hour, usage["ResourceId"], cluster, INSTANCE_TYPES[kind].cores)
+                self.hold(hour, usage["ResourceId"], cluster, INSTANCE_TYPES[month_type].cores)
 
     def add_block(self) -> None:
         """Add the fee of the capacity block and one hour in which the block was not used."""
@@ -149,7 +149,7 @@ class Month:
         return f"{Decimal(units).scaleb(-places):f}"
 
     def add_fault_of_bill(self, fault: str) -> None:
-        """Add what makes the bill contradict itself or the ledger."""
+        """Add a row with which the bill contradicts itself or the ledger."""
         rng = self.rng
         usage = rng.choice([row for row in self.bill if row["ResourceId"] == "i-ffffffff"])
         hour = rng.choice(self.hours)
@@ -169,7 +169,7 @@ class Month:
             ]
 
     def add_fault_of_ledger(self, fault: str) -> None:
-        """Add what makes the ledger contradict itself or the bill."""
+        """Add a row with which the ledger contradicts itself or the bill."""
         rng = self.rng
         row = rng.choice(self.ledger)
         start = rng.choice(self.hours).replace(" ", "T")
@@ -188,7 +188,7 @@ class Month:
 
 
 def random_month(rng: random.Random, name: str, folder: Path) -> IdleReportSettings:
-    """Write the files of month *name* into *folder*; return what the command is asked."""
+    """Write the files of month *name* into *folder*; return the settings of the command."""
     days = monthrange(int(name[:4]), int(name[5:]))[1]
     hours = [f"{name}-{day:02d} {hour:02d}" for day in range(1, days + 1) for hour in range(24)]
     month = Month(rng, hours)

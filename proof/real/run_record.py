@@ -33,7 +33,7 @@ class Result:
 
         sentences: Results with figures, or the difference if the part failed.
 
-        has_passed: True if the part raised nothing.
+        has_passed: True if the part raised no error.
 
         took_s: Duration in seconds.
     """
@@ -47,7 +47,7 @@ class Result:
 
 
 def keep(name: str, result: Result) -> None:
-    """Write *result* as the last one of part *name*, with today's date and this commit."""
+    """Write *result* as the last result of part *name*, with today's date and this commit."""
     kept = read()
     today = datetime.now(timezone.utc).date().isoformat()
     origin = {"date": today, "commit": _commit(), "machine": _machine()}

@@ -1,9 +1,9 @@
 """
-Find each command of the AWS CLI that pages, messages, templates and programs show.
+Find each AWS CLI command that pages, messages, templates and programs show.
 
-Each text in which the word `aws` begins a command is read, and nothing is chosen by a list. A
-string of Python with gaps, such as `{region}`, is a command only after it was filled: each is
-compared with the filled ones, so that a template that nothing fills here is found, too.
+The module reads each text in which the word `aws` begins a command, without a list of places. A
+Python string with gaps, such as `{region}`, becomes a command only when it is filled. Each such
+string is compared with the filled commands, so that a template that is never filled is found.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+")
 HELM_BLOCK = re.compile(r"\{\{-? *(?:with|if|else|end)\b[^}]*\}\}")
 HELM_VALUE = re.compile(r"\{\{[^}]*\}\}")
 SHELL_VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
-ESCAPES = {"\n": "", "`": "`"}  # of a backslash, where `shlex` differs from a shell
+ESCAPES = {"\n": "", "`": "`"}  # escapes of a backslash, for which `shlex` differs from a shell
 DERIVED = re.compile(r"^jq 'del\((.*?)\)' (\S+) > (\S+)$", re.MULTILINE)
 SHOWN_OWNERS = (
     "slurm:5",
@@ -57,11 +57,11 @@ class Shown:
     One command as it is shown.
 
     Attributes:
-        words: Its words as a shell makes them, without `aws`; an expansion is `GAP`.
+        words: Words that a shell makes of the command, without `aws`; an expansion is `GAP`.
 
-        place: The file with the line, or the function that wrote it.
+        place: The file and line, or the function that wrote the command.
 
-        page: The file, whose other blocks may be files that the command reads.
+        page: The file, whose other blocks can be files that the command reads.
     """
 
     words: tuple[str, ...]
@@ -75,12 +75,12 @@ class Shown:
 
     @property
     def has_gaps(self) -> bool:
-        """True if it is the text of a program with a gap that is filled later."""
+        """True if the text of a program has a gap that is filled later."""
         return any("{" in word and "}" in word and " " not in word for word in self.words)
 
 
 def shown_commands() -> tuple[list[Shown], list[str]]:
-    """Return the commands, and the places of templates that no command here is made from."""
+    """Return the commands, and the places of templates that make no command here."""
     listed = subprocess.run(
         ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
@@ -95,28 +95,28 @@ def shown_commands() -> tuple[list[Shown], list[str]]:
         except (UnicodeDecodeError, IsADirectoryError):
             continue
         if path.suffix == ".py":
-            for found in commands_of_python(name, text):
-                (templates if found.has_gaps else commands).append(found)
+            for candidate in commands_of_python(name, text):
+                (templates if candidate.has_gaps else commands).append(candidate)
         else:
             if path.suffix in (".json", ".jsonl"):
-                text = text.replace("\\n", "\n").replace('\\"', '"')  # as whoever reads the JSON
+                text = text.replace("\\n", "\n").replace('\\"', '"')  # as a reader of the JSON
             if path.parent.name == "templates":
                 text = HELM_VALUE.sub(GAP, HELM_BLOCK.sub("", text))
             commands += commands_of_text(name, text, code_only=path.suffix == ".md")
-    made = {command.operation for command in commands}
-    return commands, [found.place for found in templates if not is_made(found, made)]
+    operations = {command.operation for command in commands}
+    return commands, [template.place for template in templates if not is_made(template, operations)]
 
 
-def is_made(template: Shown, made: set[tuple[str, ...]]) -> bool:
-    """Return True if a command of *made* has the operation of *template*, or fills its gap."""
+def is_made(template: Shown, operations: set[tuple[str, ...]]) -> bool:
+    """Return True if one of *operations* is that of *template*, or fills its gap."""
     pattern = [re.sub(r"\\\{.*?\\\}", ".*", re.escape(word)) for word in template.operation]
     return any(
-        all(map(re.fullmatch, pattern, operation)) for operation in made if len(operation) > 1
+        all(map(re.fullmatch, pattern, operation)) for operation in operations if len(operation) > 1
     )
 
 
 def rendered_commands() -> list[Shown]:
-    """Return what messages and `findings` show, for each kind of owner and manager."""
+    """Return the commands that messages and `findings` show, for each kind of owner and manager."""
     ids = [SHOWN_INSTANCE, "i-0a1b2c3d4e5f60718"]
     texts: list[ShownCommand] = []
     for owner in SHOWN_OWNERS:
@@ -129,9 +129,9 @@ def rendered_commands() -> list[Shown]:
 
     arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"
     managers = [
-        Manager(kind, steps=tuple(row["commands"]))
-        for kind, row in MANAGER_TABLES.items()
-        if "commands" in row and kind not in {"ECS", "HyperPod"}  # these need names, below
+        Manager(manager, steps=tuple(row["commands"]))
+        for manager, row in MANAGER_TABLES.items()
+        if "commands" in row and manager not in {"ECS", "HyperPod"}  # these need names, see below
     ]
     managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]
     managers.append(manager_of({}, group="workers", container_instances=[arn]))
@@ -149,7 +149,7 @@ def rendered_commands() -> list[Shown]:
 
 def commands_of_python(name: str, text: str) -> list[Shown]:
     """Return the commands in strings of Python; implicit concatenation is one string."""
-    found = []
+    commands = []
     parts = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.JoinedStr):
@@ -162,24 +162,24 @@ def commands_of_python(name: str, text: str) -> list[Shown]:
         else:
             continue
         for _, words in commands_in(whole):
-            if words[:1] != [GAP]:  # no program leaves the service open: a text of another kind
-                found.append(Shown(tuple(words), f"{name}:{node.lineno}", name))
-    return found
+            if words[:1] != [GAP]:  # a text of another kind: no program leaves the service open
+                commands.append(Shown(tuple(words), f"{name}:{node.lineno}", name))
+    return commands
 
 
 def commands_of_text(name: str, text: str, *, code_only: bool) -> list[Shown]:
     """Return the commands of a page, in its code alone, or of another text."""
     spans = [match.span() for match in SHOWN_CODE.finditer(text)] if code_only else [(0, len(text))]
-    found = []
+    commands = []
     for start, end in spans:
         for at, words in commands_in(text[start:end]):
             line = text.count("\n", 0, start + at) + 1
-            found.append(Shown(tuple(words), f"{name}:{line}", name))
-    return found
+            commands.append(Shown(tuple(words), f"{name}:{line}", name))
+    return commands
 
 
 def files_of(page: str) -> dict[str, str]:
-    """Return the files that a reader of *page* makes of its blocks, by name."""
+    """Return the files that a reader of *page* saves from its blocks, by name."""
     text = (REPOSITORY / page).read_text("utf-8")
     files = dict(SHOWN_FILE.findall(text))
     for members, source, target in DERIVED.findall(text):
@@ -196,7 +196,7 @@ def commands_in(text: str) -> list[tuple[int, list[str]]]:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of the command that *text* begins with, as a shell makes them."""
+    """Return the words of the command at the start of *text*, as a shell splits them."""
     end = 0
     quote = ""
     kept = ""
@@ -231,14 +231,14 @@ def words_of(text: str) -> list[str]:
 
 
 def value_of(substitution: str) -> str:
-    """Return what a `$(...)` may print: a time where it is one."""
+    """Return a possible output of a `$(...)`: a time if the text prints one."""
     if substitution.startswith("$(date"):
         return "1795227480" if "+%s" in substitution else "2026-11-22T08:00:00Z"
     return GAP
 
 
 def end_of_substitution(text: str, start: int) -> int:
-    """Return the place after the `$(...)` at *start*."""
+    """Return the index after the `$(...)` at *start*."""
     depth = 0
     for end in range(start + 1, len(text)):
         depth += (text[end] == "(") - (text[end] == ")")

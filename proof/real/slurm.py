@@ -1,7 +1,7 @@
 """
-Real Slurm on one node: the emitter's view of its jobs, as a user without any right.
+Real Slurm on one node: the emitter's view of its jobs, as a user without permissions.
 
-`python -m proof.real.slurm FOLDER [SCENE...]` runs scenes inside namespaces that exist already.
+`python -m proof.real.slurm FOLDER [SCENE...]` runs scenes inside existing namespaces.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 
 def run(folder: Path) -> list[str]:
-    """Run every scene in one set of namespaces; raises AssertionError with all differences."""
+    """Run every scene in one set of namespaces; raise AssertionError with all differences."""
     command = [
         *("unshare", "--mount", "--uts", "--ipc", "--fork", "--kill-child"),
         *(sys.executable, "-m", "proof.real.slurm", str(folder)),
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def _has_passed(scene: Callable[[Path], Iterator[str]], state: Path) -> bool:
-    """Run *scene* and print its sentences or its difference."""
+    """Run *scene* and print its sentences or its difference; return True if it passed."""
     try:
         for sentence in scene(state):
             print(sentence, flush=True)  # noqa: T201 - the result

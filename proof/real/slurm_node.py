@@ -86,11 +86,11 @@ class Job(NamedTuple):
     A running job.
 
     Attributes:
-        number: As Slurm counts.
+        number: Slurm's number of the job.
 
-        pid: Its process that is not Slurm's own.
+        pid: The job's process that is not Slurm's own.
 
-        opened: Numbers of the device files that it may open.
+        opened: Numbers of the device files that the job can open.
     """
 
     number: str
@@ -99,7 +99,7 @@ class Job(NamedTuple):
 
 
 def prepare_machine(state: Path) -> None:
-    """Lay users, devices, control groups, a host name and munge over this namespace's machine."""
+    """Add users, devices, control groups, a host name and munge to this namespace's machine."""
     state.chmod(0o755)
     others = list(Path("/sys/fs/cgroup/freezer").glob("slurm*"))
     assert not others, f"Slurm runs here: {others[0]} exists. Stop slurmd first."
@@ -111,7 +111,7 @@ def prepare_machine(state: Path) -> None:
         place.mkdir()
         run(["mount", "-t", "cgroup", "-o", controller, controller, str(place)])
     add_users()
-    hosts = state / "hosts"  # bound: some machines have the file mounted
+    hosts = state / "hosts"  # a bind mount, because some machines mount the file
     hosts.write_text(f"127.0.0.1 localhost {NODE_NAME}\n", "ascii")
     run(["mount", "--bind", str(hosts), "/etc/hosts"])
     make_devices(state / "dev")
@@ -155,7 +155,7 @@ class SlurmNode:
         for daemon in reversed(self._daemons):
             daemon.terminate()
             daemon.wait()
-        # steps outlive slurmd: all that is left in Slurm's groups ends
+        # steps outlive slurmd: end all processes in Slurm's groups
         for procs in Path("/sys/fs/cgroup/freezer").glob("slurm*/**/cgroup.procs"):
             for pid in procs.read_text("ascii").split():
                 with suppress(ProcessLookupError):

@@ -1,10 +1,10 @@
 """
-Run the emitter's readers of jobs by a clock that the caller moves.
+Run the emitter's readers of jobs with a clock that the caller sets.
 
 `python -m proof.real.slurm_reader`: each line of standard input is a JSON object such as
-`{"pass_s": 15, "pids": [4711]}`. The answer is one line: what the schedulers assigned and the
-owners of the processes, after that time. slurmctld, /proc and the control groups are the real
-ones, so that an hour takes seconds.
+`{"pass_s": 15, "pids": [4711]}`. The answer is one line with the schedulers' assignments and the
+owners of the processes after that time. slurmctld, /proc and the control groups are real, but an
+hour takes seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def main() -> None:
         lookup.recheck_processes()
         given = reservations.current_assignments()
         owners = {str(pid): lookup.owner_of(pid) for pid in request["pids"]}
-        assigned = [each for each in given.allocations if each.cores or each.devices]
+        assigned = [
+            allocation for allocation in given.allocations if allocation.cores or allocation.devices
+        ]
         answer = {
             "status": given.status,
             "allocations": [_plain(allocation) for allocation in assigned],

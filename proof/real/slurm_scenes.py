@@ -1,4 +1,4 @@
-"""Scenes on a node of real Slurm: each compares the emitter with the kernel and with slurmctld."""
+"""Scenes on a node of real Slurm, which compare the emitter with the kernel and slurmctld."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ SLUID_ANSWER: Final = """JobId=4711 JobName=train
 
 
 class Reader:
-    """`proof.real.slurm_reader` as the user of the emitter."""
+    """The process `proof.real.slurm_reader`, run as the emitter's user."""
 
     def __init__(self, user: str = "neuron-emf") -> None:
         self._process = subprocess.Popen(
@@ -90,7 +90,7 @@ class Reader:
         self._process.communicate()
 
     def read(self, pass_s: float = 0, pids: Sequence[int] = ()) -> dict[str, Any]:
-        """Return the answer *pass_s* seconds of the readers' clock later."""
+        """Return the answer when the readers' clock is *pass_s* seconds later."""
         request = json.dumps({"pass_s": pass_s, "pids": list(pids)})
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -286,7 +286,8 @@ def sluid_scene(state: Path) -> Iterator[str]:
         assert job_of(owner["name"]) == "4711", owner
         assert answer["status"] == "known", answer
         allocation = by_job(answer)["4711"]
-        assert (allocation["team"], allocation["devices"]) == ("phys-ada", [0, 1, 2, 3]), answer
+        assert allocation["team"] == "phys-ada", answer
+        assert allocation["devices"] == [0, 1, 2, 3], answer
     yield "A control group named by SLUID had the job's number, team and devices."
 
 

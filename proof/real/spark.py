@@ -68,7 +68,7 @@ SPARK_CONFIG: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
-    # A month is small: to plan and to compile would take longer than to compute.
+    # A month is small, so planning and compilation would take longer than the computation.
     "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -76,7 +76,7 @@ SPARK_CONFIG: Final = {
     # As in Trino: the scale of a product is the sum of the scales, an overflow is an error.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
-JAVA_OPTIONS: Final = "-XX:TieredStopAtLevel=1"  # compile quickly rather than well
+JAVA_OPTIONS: Final = "-XX:TieredStopAtLevel=1"  # short compilation instead of fast code
 
 
 def missing() -> str | None:
@@ -90,10 +90,10 @@ def missing() -> str | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the programs that compute and translate."""
-    (found,) = REPOSITORY.glob(f"{SITE}/pyspark-*.dist-info")
+    (info_folder,) = REPOSITORY.glob(f"{SITE}/pyspark-*.dist-info")
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
     return {
-        "pyspark": found.stem.removeprefix("pyspark-"),
+        "pyspark": info_folder.stem.removeprefix("pyspark-"),
         "java": java.stderr.splitlines()[0].split('"')[1],
         "sqlglot": version("sqlglot"),
         "duckdb": version("duckdb"),
@@ -133,7 +133,7 @@ def athena_text() -> str:
 
 
 def spark_text(text: str) -> str:
-    """Return the Athena *text* in Spark's dialect, with a function in place of whole division."""
+    """Return the Athena *text* in Spark's dialect, with a function instead of whole division."""
     counted = 0
 
     def replace_division(node: Any) -> Any:
@@ -153,7 +153,7 @@ def spark_text(text: str) -> str:
 
 
 def open_session(folder: Path) -> Any:
-    """Start Spark in this process; *folder* takes what Spark writes."""
+    """Start Spark in this process; Spark writes to *folder*."""
     (site,) = REPOSITORY.glob(SITE)
     sys.path.append(str(site))
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -203,9 +203,9 @@ def answer(session: Any, text: str, asked: IdleReportSettings) -> list[tuple[Any
     return [tuple(row) for row in session.sql(text, args=parameters).collect()]
 
 
-def compare(expected: Chargeback, found: list[tuple[Any, ...]]) -> int:
+def compare(expected: Chargeback, computed: list[tuple[Any, ...]]) -> int:
     """Return the number of rows; raise AssertionError with the first rows that differ."""
-    rows = [ChargebackRow(*row) for row in found]
+    rows = [ChargebackRow(*row) for row in computed]
     notes = [row for row in rows if row.problem == MOVED]
     rows = [row for row in rows if row.problem != MOVED]
     pairs = [*zip_longest(expected.rows, rows), *zip_longest(expected.notes, notes)]

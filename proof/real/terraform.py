@@ -1,8 +1,8 @@
 """
 Apply the Terraform module with Terraform itself, the provider of AWS, and the embedded AWS.
 
-The provider comes from a folder of this machine, as `terraform providers mirror` writes it: one
-that Terraform looks into by itself, TF_PLUGIN_CACHE_DIR, or one below /opt. No registry is asked.
+The provider comes from a folder of this machine, as `terraform providers mirror` writes it:
+Terraform's own search folders, TF_PLUGIN_CACHE_DIR, or a folder below /opt. No registry is used.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def versions() -> dict[str, str]:
     """Return the versions of Terraform and of the provider."""
     printed = json.loads(terraform(REPOSITORY, "version", "-json").stdout)
     folder = mirror()
-    found = sorted(path.name for path in (folder / PROVIDER).iterdir()) if folder else []
-    return {"Terraform": printed["terraform_version"], "provider of AWS": found[-1]}
+    names = sorted(path.name for path in (folder / PROVIDER).iterdir()) if folder else []
+    return {"Terraform": printed["terraform_version"], "provider of AWS": names[-1]}
 
 
 def terraform(
     folder: Path, *words: str, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run Terraform in *folder*, with no settings of this machine and no question."""
+    """Run Terraform in *folder*, without settings of this machine and without prompts."""
     settings = {
         **(os.environ if environment is None else environment),
         "TF_CLI_CONFIG_FILE": os.devnull,
@@ -96,7 +96,7 @@ def terraform(
 
 
 def initialize(folder: Path) -> None:
-    """Copy the module to *folder* and give it the provider of this machine."""
+    """Copy the module to *folder*, and initialize it with the provider of this machine."""
     shutil.copytree(MODULE, folder, ignore=shutil.ignore_patterns("*.py"), dirs_exist_ok=True)
     words = ("init", "-backend=false", "-input=false", "-no-color", f"-plugin-dir={mirror()}")
     ended = terraform(folder, *words)
@@ -125,17 +125,17 @@ def run(folder: Path) -> list[str]:
 
 def write_release(folder: Path) -> Path:
     """Write the release of this tree to *folder*, as `neuron-emf deploy --write-template` does."""
-    made = folder.with_name("carried")
-    made.mkdir()
+    release = folder.with_name("carried")
+    release.mkdir()
     script = REPOSITORY / "deploy/wheel/carried.py"
     environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}"}
-    subprocess.run([sys.executable, script, made], env=environment, check=True)
-    carried(made).write_release(folder)
+    subprocess.run([sys.executable, script, release], env=environment, check=True)
+    carried(release).write_release(folder)
     return folder
 
 
 def variables(release: Path) -> dict[str, Any]:
-    """Return the variables of the module: what the emulator needs, and two of a user."""
+    """Return the module's variables: those that the emulator needs, and two of a user."""
     changed = overrides(load((release / "template.yaml").read_text("utf-8")))
     in_snake_case = {
         re.sub(r"(?<!^)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", name).lower(): value
@@ -150,7 +150,9 @@ def variables(release: Path) -> dict[str, Any]:
 
 
 def use_path_style(main: Path) -> None:
-    """Name the template as the emulator finds it: AWS has the bucket in the name of the host."""
+    """
+    Give the template a path-style address, because the emulator has no bucket in its host name.
+    """
     text = main.read_text("utf-8")
     by_host = "https://${data.aws_s3_bucket.release.bucket_regional_domain_name}/"
     assert text.count(by_host) == 1, text
@@ -158,7 +160,7 @@ def use_path_style(main: Path) -> None:
 
 
 def provider(endpoint: str) -> str:
-    """Return the settings of the provider, which may reach *endpoint* alone."""
+    """Return settings with which the provider can reach only *endpoint*."""
     lines = [f'    {service} = "{endpoint}"' for service in TERRAFORM_SERVICES]
     return "\n".join(
         [
@@ -179,7 +181,7 @@ def provider(endpoint: str) -> str:
 
 
 def applied(module: Path, aws: EmbeddedAws) -> list[str]:
-    """Return what each step of Terraform came to."""
+    """Return the result of each step of Terraform."""
     environment = {**os.environ, **aws.environment()}
 
     def step(*words: str) -> subprocess.CompletedProcess[str]:
@@ -188,8 +190,8 @@ def applied(module: Path, aws: EmbeddedAws) -> list[str]:
     planned = step("plan", "-detailed-exitcode")
     assert planned.returncode == DIFFERENCE, planned.stderr
     to_add = summary(r"Plan: .*", planned.stdout)
-    made = step("apply", "-auto-approve")
-    assert made.returncode == 0, made.stderr
+    apply_output = step("apply", "-auto-approve")
+    assert apply_output.returncode == 0, apply_output.stderr
     stacks = aws.client("cloudformation")
     (stack,) = stacks.describe_stacks(StackName="neuron-emf")["Stacks"]
     parameters = {row["ParameterKey"]: row["ParameterValue"] for row in stack["Parameters"]}
@@ -203,7 +205,7 @@ def applied(module: Path, aws: EmbeddedAws) -> list[str]:
     left = aws.client("s3").list_objects_v2(Bucket=TERRAFORM_BUCKET).get("Contents", [])
     assert not left, f"Left in the bucket: {left}"
     return [
-        f"{to_add} {summary(r'Apply complete!.*', made.stdout)}",
+        f"{to_add} {summary(r'Apply complete!.*', apply_output.stdout)}",
         f"A second plan finds no difference; {len(shown)} outputs.",
         summary(r"Destroy complete!.*", gone.stdout),
     ]
