@@ -10,7 +10,7 @@ from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.stack.stack_template import description_of, of_type
-from tests.stack.test_faults_and_alarms import RINGS, STACK_FAULTS, messages
+from tests.stack.test_faults_and_alarms import ALARM_SPANS, STACK_FAULTS, messages
 
 ALARM_TYPE = "AWS::CloudWatch::Alarm"
 
@@ -64,11 +64,11 @@ def faults_list():
     """Return for each fault the alarm, its delay in minutes, and the number of messages."""
     items = []
     for fault in STACK_FAULTS:
-        rung = RINGS.get(fault, {})
-        if not rung:
+        spans = ALARM_SPANS.get(fault, {})
+        if not spans:
             continue
-        words = [f"{code(name)} {_from_to(*minutes)}" for name, minutes in rung.items()]
-        count = messages(rung)
+        words = [f"{code(name)} {_from_to(*minutes)}" for name, minutes in spans.items()]
+        count = messages(spans)
         said = f" ({count} messages)" if count > 1 else ""
         items.append(f"- {fault[0].upper()}{fault[1:]}: {', '.join(words)}{said}.\n")
     return "".join(items)

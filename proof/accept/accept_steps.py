@@ -173,11 +173,11 @@ def broken(context: AcceptContext) -> list[str]:
             context.send(context.watched, "live", instance.records(context.folder, live_s, 1))
         pages = context.place.client("cloudwatch").get_paginator("describe_alarms")
         rows = pages.paginate(AlarmNamePrefix=f"{context.watched}-", StateValue="ALARM")
-        ringing = [
+        firing = [
             alarm for page in rows for alarm in page["MetricAlarms"] if not _on_clusters(alarm)
         ]
-        context.notes[:] = [f"in ALARM: {alarm['AlarmName']}" for alarm in ringing]
-        return [] if ringing else ["no alarm on the pipeline is in ALARM"]
+        context.notes[:] = [f"in ALARM: {alarm['AlarmName']}" for alarm in firing]
+        return [] if firing else ["no alarm on the pipeline is in ALARM"]
 
     return context.wait_until_right(silent, BREAK_MINUTES)
 

@@ -207,16 +207,21 @@ KILL_STEPS = st.none() | st.integers(1, 3) | st.integers(1, 60) | st.integers(1,
 WORLD_FATES = st.fixed_dictionaries(
     {
         "what": st.sampled_from(["deliver", "close", "deliver", "close", "depart"]),
-        "in_packs": st.booleans(), "shares": st.lists(st.integers(0, 99), max_size=6),
-        "wait_s": st.integers(0, 90), "killed_at": KILL_STEPS, "after": st.booleans(),
+        "in_packs": st.booleans(),
+        "shares": st.lists(st.integers(0, 99), max_size=6),
+        "wait_s": st.integers(0, 90),
+        "killed_at": KILL_STEPS,
+        "after": st.booleans(),
         "meets_at": KILL_STEPS,
-        "meets": st.sampled_from(["deliver", "close"]), "meets_in_packs": st.booleans(),
-        "departure": st.tuples(st.sampled_from(WORLD_INSTANCES),
-            st.integers(MINUTE - 1, MINUTE + 9)),
+        "meets": st.sampled_from(["deliver", "close"]),
+        "meets_in_packs": st.booleans(),
+        "departure": st.tuples(
+            st.sampled_from(WORLD_INSTANCES), st.integers(MINUTE - 1, MINUTE + 9)
+        ),
         "meets_shares": st.lists(st.integers(0, 99), max_size=3),
         "patience": st.sampled_from([10_000, 10_000, 90, 40]),
     }
-)  # fmt: skip
+)
 
 
 def live_through(records, fates, rules=WORLD_RULES) -> ClusterWorld:

@@ -51,9 +51,14 @@ def state_change(
 ):
     """Return an event about the new state of an EC2 instance, as EventBridge delivers it."""
     return {
-        "version": "0", "id": "ee376907-2647-4179-9203-343cfb3017a4",
-        "detail-type": "EC2 Instance State-change Notification", "source": "aws.ec2",
-        "account": "123456789012", "time": time, "region": "us-east-1",
+        "version": "0",
+        "id": "ee376907-2647-4179-9203-343cfb3017a4",
+        "detail-type": "EC2 Instance State-change Notification",
+        "source": "aws.ec2",
+        "account": "123456789012",
+        "time": time,
+        "region": "us-east-1",
         "resources": [f"arn:aws:ec2:us-east-1:123456789012:instance/{instance_id}"],
-        "detail": {"instance-id": instance_id, "state": state}, **changes,
-    }  # fmt: skip
+        "detail": {"instance-id": instance_id, "state": state},
+        **changes,
+    }

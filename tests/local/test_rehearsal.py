@@ -328,8 +328,6 @@ def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hou
     """
     The owners' shares of a bill add up to it exactly, also at the edge of a month. Their time and
     list price are the report's for the same hours.
-
-    Their time and list price are those of the report over the same hours.
     """
     charges, split, objects = split_days(month_hours("2026-11").start + into_month)
     assert hours == len(split.hours)

@@ -20,10 +20,17 @@ from tests.recorded_history import RecordedHistory
 ROLLUP_MINUTE_S = 1_799_999_940
 PUMP_NOW_MS = 1_800_000_000_000
 RIGHT_ROLLUP = {
-    "Instances": 4, "NeuronCores": 98, "BusyCores": 34, "AttachedIdleCores": 32,
-    "UnattachedCores": 32, "UnknownCores": 0, "NeuronCoreUtilization": 21.34, "Executions": 1200,
-    "ExecutionErrors": 3, "HardwareErrors": 0,
-}  # fmt: skip
+    "Instances": 4,
+    "NeuronCores": 98,
+    "BusyCores": 34,
+    "AttachedIdleCores": 32,
+    "UnattachedCores": 32,
+    "UnknownCores": 0,
+    "NeuronCoreUtilization": 21.34,
+    "Executions": 1200,
+    "ExecutionErrors": 3,
+    "HardwareErrors": 0,
+}
 ROLLUP_KEY = ("research", ROLLUP_MINUTE_S)
 
 

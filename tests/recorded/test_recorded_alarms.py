@@ -65,14 +65,14 @@ def test_a_query_with_groups(row):
     series_by_contributor = {
         series.contributor: series for series in evaluate(alarm, history, ALARM_NOW_S, previous)
     }
-    ringing = {
+    teams_in_alarm = {
         team
         for team in "abc"
         if key(team) in series_by_contributor
         and series_by_contributor[key(team)].state is State.ALARM
     }
-    assert set(row["in_alarm"]) == ringing
-    state_of_teams = State.ALARM if ringing else State.OK
+    assert set(row["in_alarm"]) == teams_in_alarm
+    state_of_teams = State.ALARM if teams_in_alarm else State.OK
     own_state = series_by_contributor[()].state if () in series_by_contributor else state_of_teams
     assert STATE_LETTERS[row["alarm"]] is own_state
     gone = [series_by_contributor[key(team)].reason for team in row["before"] if team not in points]

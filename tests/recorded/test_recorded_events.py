@@ -21,7 +21,12 @@ from neuron_wire.catalogue import CATALOGUE_MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from proof.accept.call_recording import RECORDED_ACCOUNT, CallRecorder
 from proof.memory_table import MemoryTable
-from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
+from tests.aggregator.explain.alarm_events import (
+    ENVIRONMENT,
+    FIRED_S,
+    of_a_contributor,
+    of_an_alarm,
+)
 from tests.recorded.service_recording import each
 
 OF_ANY_EVENT = {
@@ -102,7 +107,7 @@ def test_a_subject_begins_as_the_recorded_one(row, event):
         MemoryTable(),
         ENVIRONMENT,
         lambda *_: None,
-        RANG_S,
+        FIRED_S,
         printer=lambda _: None,
     ).message
     assert row["subject"].partition(" ")[0] == message.subject.partition(" ")[0] == "ALARM:"

@@ -107,21 +107,26 @@ class Function:
             [runtime.interpreter, "-S", "-B", "-m", "awslambdaric", handler],
             cwd=artefact,
             env={
-                **runtime.variables(artefact), "_HANDLER": handler,
-                "_LAMBDA_TELEMETRY_LOG_FD": str(telemetry.fileno()), "AWS_ACCESS_KEY_ID": "testing",
+                **runtime.variables(artefact),
+                "_HANDLER": handler,
+                "_LAMBDA_TELEMETRY_LOG_FD": str(telemetry.fileno()),
+                "AWS_ACCESS_KEY_ID": "testing",
                 "AWS_SECRET_ACCESS_KEY": "testing",
                 "AWS_EXECUTION_ENV": f"AWS_Lambda_python{runtime.version}",
-                "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf",
+                "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
+                "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf",
                 "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
                 "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
-                "AWS_LAMBDA_RUNTIME_API": self._api.address, "AWS_REGION": "us-east-1",
-                "LAMBDA_TASK_ROOT": str(artefact), **variables,
+                "AWS_LAMBDA_RUNTIME_API": self._api.address,
+                "AWS_REGION": "us-east-1",
+                "LAMBDA_TASK_ROOT": str(artefact),
+                **variables,
             },
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,  # a log group has both streams
             pass_fds=[telemetry.fileno()],
-        )  # fmt: skip
+        )
 
     def start(self):
         """

@@ -177,9 +177,9 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     with recorder:
         assert 0 < close.result({})["LinesPrinted"]
         used["Close"] |= recorder.actions()
-    rang = state("ALARM", stamp(now - 1))
+    fired = state("ALARM", stamp(now - 1))
     with recorder:
-        explain.result(of_an_alarm(now=rang, before=state("OK", stamp(now - 60))))
+        explain.result(of_an_alarm(now=fired, before=state("OK", stamp(now - 60))))
         used["Explain"] = recorder.actions()
     settle = warm("settle", LEDGER_BUCKET=LEDGER_NAME, LATE_MINUTES="10")
     assert 0 == settle.result({})["HoursSettled"]  # the first settled hour is the hour in progress

@@ -54,7 +54,7 @@ class ArrivedMinutes:
         return arrived
 
 
-def ringing(alarm, history, last, contributor=None):
+def minutes_in_alarm(alarm, history, last, contributor=None):
     """
     Return the minutes up to *last* at whose end the alarm is in ALARM, evaluated once a minute.
 

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from aggregator.explain import event as explained
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from tests.stack.metric_points import POINTS_CLUSTER, POINTS_LATE_S, ArrivedMinutes, ringing
+from tests.stack.metric_points import (
+    POINTS_CLUSTER,
+    POINTS_LATE_S,
+    ArrivedMinutes,
+    minutes_in_alarm,
+)
 from tests.stack.stack_template import STACK_ALARMS, STACK_TEMPLATE, SUBJECTS, description_of, each
 
 ON_ROLLUPS = {
@@ -20,7 +25,7 @@ AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints
 MOST_LATE_S = 240.0
 
 
-def rung(alarm, pattern, late_s=POINTS_LATE_S):
+def alarm_minutes(alarm, pattern, late_s=POINTS_LATE_S):
     """
     Return the minutes at whose end the alarm is in ALARM.
 
@@ -38,7 +43,7 @@ def rung(alarm, pattern, late_s=POINTS_LATE_S):
     for minute, mark in enumerate(pattern):
         if mark in values:
             history.put_value(metric, minute, values[mark], late_s)
-    return ringing(alarm, history, len(pattern), POINTS_CLUSTER)
+    return minutes_in_alarm(alarm, history, len(pattern), POINTS_CLUSTER)
 
 
 @each(ON_ROLLUPS)
@@ -50,7 +55,7 @@ def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, 
     bad_minutes = alarm.evaluation_periods + 10
     needed = alarm.datapoints_to_alarm
     pattern = "g" * 70 + "b" * bad_minutes + "g" * 90
-    minutes = rung(alarm, pattern, late_s=late_s)
+    minutes = alarm_minutes(alarm, pattern, late_s=late_s)
     assert 70 + needed - 1 + late_s // 60 == minutes[0]
     assert list(range(minutes[0], minutes[-1] + 1)) == minutes  # the alarm fires once
     assert 70 + bad_minutes - 1 <= minutes[-1] < 70 + bad_minutes + alarm.evaluation_periods + 10
@@ -62,7 +67,7 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     """
     One memory error fires its alarm even if a restarted host sends its line half an hour late.
     """
-    assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
+    assert alarm_minutes(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
 
 
 @each(ON_ROLLUPS)
@@ -84,7 +89,7 @@ def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
     for mark in drawn:
         enough = pattern[-in_window:].count("b") == alarm.datapoints_to_alarm - 1
         pattern += "g" if mark == "b" and enough else mark
-    assert [] == rung(alarm, pattern, late_s=late_s)
+    assert [] == alarm_minutes(alarm, pattern, late_s=late_s)
 
 
 LONGEST_SILENT_AFTER = STACK_TEMPLATE["Parameters"]["SilentAfterMinutes"]["MaxValue"]
@@ -99,7 +104,7 @@ def test_the_longest_silent_after_still_fires(silent_after, fires):
     is forgotten.
     """
     silent = "g" * silent_after + "b" * (SILENT_FORGET_MINUTES - silent_after)
-    assert fires == bool(rung(STACK_ALARMS["SilentInstancesAlarm"], silent + "-" * 30))
+    assert fires == bool(alarm_minutes(STACK_ALARMS["SilentInstancesAlarm"], silent + "-" * 30))
 
 
 def test_explain_knows_every_alarm_and_its_page():

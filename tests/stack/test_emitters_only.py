@@ -11,7 +11,7 @@ from local.pump import extract
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from proof.factories.records import record
-from tests.stack.metric_points import FIRST_POINT_MINUTE, ArrivedMinutes, ringing
+from tests.stack.metric_points import FIRST_POINT_MINUTE, ArrivedMinutes, minutes_in_alarm
 from tests.stack.stack_template import stated
 
 SENT_AFTER_S = 90.0
@@ -42,7 +42,7 @@ def alarms(emitters):
     return stated(emitters, **{"AWS::AccountId": "111122223333"})
 
 
-def rung(alarms, *acts):
+def alarm_minutes(alarms, *acts):
     """
     Return a function that returns the minutes in which alarms on the emitters' metrics fire, for
     pairs of minutes and records.
@@ -68,7 +68,7 @@ def rung(alarms, *acts):
     return {
         name: minutes
         for name in ("IdleCoresAlarm", "ExecutionErrorsAlarm")
-        if (minutes := ringing(alarms[name], history, len(played)))
+        if (minutes := minutes_in_alarm(alarms[name], history, len(played)))
     }
 
 
@@ -79,7 +79,7 @@ def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
     """
     Half of all cores idle for 15 minutes fire the alarm once, and it ends when they work again.
     """
-    fired = rung(
+    fired = alarm_minutes(
         alarms,
         (30, [BUSY_RECORD, BUSY_RECORD]),
         (40, [BUSY_RECORD, IDLE_RECORD]),
@@ -104,12 +104,12 @@ def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
 )
 def test_what_is_short_little_or_unknown_fires_nothing(alarms, acts):
     """Unknown cores and missing instances fire nothing."""
-    assert {} == rung(alarms, *acts)
+    assert {} == alarm_minutes(alarms, *acts)
 
 
 def test_failing_executions_fire_at_the_third_minute(alarms):
     """Failing executions fire at the third minute, next to an instance without failures."""
-    minutes = rung(
+    minutes = alarm_minutes(
         alarms,
         (20, [BUSY_RECORD, BUSY_RECORD]),
         (10, [BUSY_RECORD, FAILING_RECORD]),
@@ -127,7 +127,7 @@ def test_a_quarter_of_an_hour_without_lines_fires(alarms):
     for minute in range(30):
         history.put_value(metric, minute, 1, SENT_AFTER_S)
     # There is no line before minute 0 either.
-    minutes = [minute for minute in ringing(alarm, history, 60) if minute > 15]
+    minutes = [minute for minute in minutes_in_alarm(alarm, history, 60) if minute > 15]
     assert 30 + 15 <= minutes[0] <= 30 + 15 + 4
     assert list(range(minutes[0], 60)) == minutes
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stack.metric_points import POINTS_CLUSTER, POINTS_LATE_S, ArrivedMinutes, ringing
+from tests.stack.metric_points import (
+    POINTS_CLUSTER,
+    POINTS_LATE_S,
+    ArrivedMinutes,
+    minutes_in_alarm,
+)
 from tests.stack.stack_template import STACK_ALARMS, SUBJECTS
 
 BREAKS_AT = 40
@@ -138,7 +143,7 @@ STACK_FAULTS = {
 
 # By fault: minutes after which an alarm is in ALARM, and after which it is OK again.
 STARVED = {"SilentInstances": (12, 67), "LinesNotStored": (12, None)}
-RINGS: dict[str, dict[str, tuple[int, int | None]]] = {
+ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
     "the subscription filter is deleted": STARVED,
     "ingest may not be invoked": {**STARVED, "DeliveryErrors": (2, None)},
     "ingest may not write to the table": {
@@ -194,32 +199,34 @@ def metric_history(fault):
     return history
 
 
-def rung(fault):
+def spans_in_alarm(fault):
     """
     Return first and last minute in ALARM after the fault by alarm, and whether it still fires.
     """
     history = metric_history(fault)
-    rings = {}
+    spans = {}
     of_clusters = {f"{subject}Alarm" for subject in SUBJECTS}
     for name, alarm in STACK_ALARMS.items():
         contributor = POINTS_CLUSTER if name in of_clusters else None
         minutes = [
-            minute for minute in ringing(alarm, history, LAST_MINUTE, contributor) if minute >= 20
+            minute
+            for minute in minutes_in_alarm(alarm, history, LAST_MINUTE, contributor)
+            if minute >= 20
         ]
         if minutes:
             assert list(range(minutes[0], minutes[-1] + 1)) == minutes, name
-            rings[name.removesuffix("Alarm")] = (
+            spans[name.removesuffix("Alarm")] = (
                 minutes[0] + 1 - BREAKS_AT,
                 None if minutes[-1] == LAST_MINUTE - 1 else minutes[-1] + 1 - BREAKS_AT,
             )
-    return rings
+    return spans
 
 
-def messages(rings):
+def messages(spans):
     """Return the number of messages: one per alarm, except alarms that explain joins."""
-    joined = sorted(minutes[0] for name, minutes in rings.items() if name in JOINED)
+    joined = sorted(minutes[0] for name, minutes in spans.items() if name in JOINED)
     first = None
-    count = len(rings.keys() - JOINED)
+    count = len(spans.keys() - JOINED)
     for minute in joined:
         if first is None or minute - first > JOINED_MINUTES:
             first = minute
@@ -230,4 +237,4 @@ def messages(rings):
 @pytest.mark.parametrize("fault", STACK_FAULTS)
 def test_a_fault_rings_the_alarms_that_it_should_in_time_and_no_other(fault):
     """A fault fires its alarms in time, each at most once, and no other alarm of the template."""
-    assert RINGS.get(fault, {}) == rung(STACK_FAULTS[fault])
+    assert ALARM_SPANS.get(fault, {}) == spans_in_alarm(STACK_FAULTS[fault])

@@ -28,12 +28,21 @@ NANOS = 10**9
 def row(hour=END_HOUR - 1, owner="slurm:7 ann", **changes):
     """Return a core-hour of an owner, idle and avoidable, for one dollar."""
     given = {
-        "cluster": "research", "instance_id": "i-1", "allocated": CORE_HOUR, "covered": CORE_HOUR,
-        "busy": 0, "used": 0, "idle": CORE_HOUR, "avoidable": CORE_HOUR, "list_cost": NANOS,
-        "idle_cost": NANOS, "avoidable_cost": NANOS,
+        "cluster": "research",
+        "instance_id": "i-1",
+        "allocated": CORE_HOUR,
+        "covered": CORE_HOUR,
+        "busy": 0,
+        "used": 0,
+        "idle": CORE_HOUR,
+        "avoidable": CORE_HOUR,
+        "list_cost": NANOS,
+        "idle_cost": NANOS,
+        "avoidable_cost": NANOS,
         "basis": "list price, us-east-1, 2026-11-22",
-        "region": "us-east-1", "instance_type": "trn1.2xlarge",
-    }  # fmt: skip
+        "region": "us-east-1",
+        "instance_type": "trn1.2xlarge",
+    }
     return LedgerRow(hour=hour, owner=owner, **{**given, **changes})
 
 

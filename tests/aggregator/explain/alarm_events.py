@@ -10,8 +10,8 @@ from neuron_wire.line_members import iso_minute
 from neuron_wire.names import CLUSTER_NAMESPACE
 from proof.memory_table import MemoryTable
 
-RANG_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC
-ALARM_MINUTE = int(RANG_S) // 60 - 4  # 03:13, the last closed minute when the alarm fired
+FIRED_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC
+ALARM_MINUTE = int(FIRED_S) // 60 - 4  # 03:13, the last closed minute when the alarm fired
 MIDNIGHT = ALARM_MINUTE - ALARM_MINUTE % 1440
 RANG_MS = "2026-11-21T03:17:00.125+0000"
 OVER_AT = "2026-11-21T04:04:10.500+0000"
@@ -102,10 +102,16 @@ def of_a_contributor(metric="IdleCorePercent", *, now=None, cluster="training", 
 
 def _event(detail_type, detail):
     return {
-        "version": "0", "id": "6d226bbc-07f0-9a31-3359-1736968f8ded", "detail-type": detail_type,
-        "source": "aws.cloudwatch", "account": "123456789012", "time": "2026-11-21T03:17:01Z",
-        "region": "us-east-1", "resources": [ALARM_ARN + detail["alarmName"]], "detail": detail,
-    }  # fmt: skip
+        "version": "0",
+        "id": "6d226bbc-07f0-9a31-3359-1736968f8ded",
+        "detail-type": detail_type,
+        "source": "aws.cloudwatch",
+        "account": "123456789012",
+        "time": "2026-11-21T03:17:01Z",
+        "region": "us-east-1",
+        "resources": [ALARM_ARN + detail["alarmName"]],
+        "detail": detail,
+    }
 
 
 def rollup(minute=ALARM_MINUTE, **changes):

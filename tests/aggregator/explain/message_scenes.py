@@ -50,12 +50,20 @@ def entry(states, usd, instance_id=FIRST, instance_type=BIG, **members):
     idle = [core for core, letter in enumerate(states) if letter in "au"]
     attached = [core for core in idle if states[core] == "a"]
     return {
-        "InstanceId": instance_id, "InstanceType": instance_type, "NeuronCores": len(states),
-        "BusyCores": states.count("b"), "Executions": 0, "IdleCores": len(idle),
-        "Cores": ranges(idle), "IdleMinutes": 62, "UsdPerHour": usd, "CoreState": states,
-        "HostCpuPercent": 0.2, **({"AttachedCores": ranges(attached)} if attached else {}),
+        "InstanceId": instance_id,
+        "InstanceType": instance_type,
+        "NeuronCores": len(states),
+        "BusyCores": states.count("b"),
+        "Executions": 0,
+        "IdleCores": len(idle),
+        "Cores": ranges(idle),
+        "IdleMinutes": 62,
+        "UsdPerHour": usd,
+        "CoreState": states,
+        "HostCpuPercent": 0.2,
+        **({"AttachedCores": ranges(attached)} if attached else {}),
         **members,
-    }  # fmt: skip
+    }
 
 
 def ranges(cores):
@@ -80,9 +88,16 @@ def of(rows, *entries, **members):
 
 def waiting(*, gone):
     """Return a core reserved for `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
-    holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
-              "Started": iso_minute(ALARM_MINUTE - 300), "Command": "python3",
-              "LastExecution": HOUR_AGO, "AssignedTo": "ml/trainer-b-0/train"}  # fmt: skip
+    holder = {
+        "Cores": "0-1",
+        "Name": "ml/trainer-a-0/train",
+        "Pid": 4242,
+        "Tag": "1",
+        "Started": iso_minute(ALARM_MINUTE - 300),
+        "Command": "python3",
+        "LastExecution": HOUR_AGO,
+        "AssignedTo": "ml/trainer-b-0/train",
+    }
     owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
     return of(
         [row("ml/trainer-a-0/train", 2, 0.76, Team="ml"), row("slurm:4711 ada", 32, 21.5)],

@@ -73,9 +73,15 @@ def test_each_transition_has_one_identity_of_its_own():
     A redelivery has the identity of its transition; another cluster, time, state or alarm differs.
     """
     redelivered = {**of_a_contributor(), "id": "another", "time": "2026-11-21T03:19:30Z"}
-    events = [of_a_contributor(), redelivered, of_a_contributor(cluster="serving"),
-              of_a_contributor(now=state("ALARM", OVER_AT)), of_a_contributor(now=state("OK")),
-              of_a_contributor("IdleCostPerHour"), of_an_alarm()]  # fmt: skip
+    events = [
+        of_a_contributor(),
+        redelivered,
+        of_a_contributor(cluster="serving"),
+        of_a_contributor(now=state("ALARM", OVER_AT)),
+        of_a_contributor(now=state("OK")),
+        of_a_contributor("IdleCostPerHour"),
+        of_an_alarm(),
+    ]
     first, again, *others = [read_transition(event).identity for event in events]
     assert first == again
     assert len(others) == len({*others} - {first})

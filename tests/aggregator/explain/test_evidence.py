@@ -24,14 +24,14 @@ from neuron_wire.catalogue import ALARMS, ClusterAlarm
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ALARM_MINUTE,
+    FIRED_S,
     MIDNIGHT,
-    RANG_S,
     rollup,
     table_with,
 )
 
 
-def evidence_of(subject, table, now_s=RANG_S):
+def evidence_of(subject, table, now_s=FIRED_S):
     """Return the evidence in *table* about a subject in the cluster."""
     return gather_evidence(Evidence(subject, "us-east-1", 15), "training", table, now_s)
 
@@ -53,8 +53,8 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
         published(table, MIDNIGHT, IdleCost=restated)
     published(table, MIDNIGHT + 1, Executions=5)
     published(table, ALARM_MINUTE, cluster="serving", IdleCost=1000.0)
-    published(table, int(RANG_S) // 60, IdleCost=0.25)
-    published(table, int(RANG_S) // 60 + 1, IdleCost=1000.0)
+    published(table, int(FIRED_S) // 60, IdleCost=0.25)
+    published(table, int(FIRED_S) // 60 + 1, IdleCost=1000.0)
     assert (1.25, 2) == evidence_of(ALARMS["IdleCores"], table).cost_today
     priceless = MemoryTable()
     published(priceless, ALARM_MINUTE, Executions=5)

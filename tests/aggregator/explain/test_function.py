@@ -17,7 +17,7 @@ from neuron_wire.holders import Holder
 from neuron_wire.owners import Owner
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import lines, record
-from tests.aggregator.explain.alarm_events import RANG_S, of_a_contributor, of_an_alarm
+from tests.aggregator.explain.alarm_events import FIRED_S, of_a_contributor, of_an_alarm
 from tests.aggregator.handler_traces import CurrentStdout, items
 
 
@@ -61,7 +61,7 @@ def subscribed(topic_arn):
     return subscribed_queue(topic_arn, "alarms")
 
 
-NOON = int(RANG_S) // 86_400 * 1440 + 720  # noon, so that no test fails at midnight
+NOON = int(FIRED_S) // 86_400 * 1440 + 720  # noon, so that no test fails at midnight
 
 
 def at(monkeypatch, minute, handler, event):

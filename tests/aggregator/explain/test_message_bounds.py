@@ -26,7 +26,7 @@ from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ALARM_MINUTE,
     ENVIRONMENT,
-    RANG_S,
+    FIRED_S,
     of_a_contributor,
     of_an_alarm,
     rollup,
@@ -131,7 +131,7 @@ def message_for(event, line):
         table,
         CHAT_OF_ALARM_TOPIC,
         lambda *call: sent.append(call),
-        RANG_S + 1,
+        FIRED_S + 1,
         printer=lambda _: None,
     ).message
     assert_chat_fits(dict(sent)[CHAT_OF_ALARM_TOPIC.chat_topic_arn])
@@ -271,7 +271,7 @@ def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unl
         table,
         ENVIRONMENT,
         lambda *_: None,
-        RANG_S + 601,
+        FIRED_S + 601,
         printer=lambda _: None,
     ).message
     assert_within_bounds(message)

@@ -17,7 +17,7 @@ from neuron_wire.catalogue import ALARMS
 from neuron_wire.names import MESSAGE_KIND
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
-    RANG_S,
+    FIRED_S,
     of_an_alarm,
     table_with,
 )
@@ -37,11 +37,11 @@ MESSAGE_DATA = Path(__file__).parents[2] / "data"
 MESSAGE_DOCS = Path(__file__).parents[3] / "docs"
 MESSAGES = MESSAGE_DATA / "messages"
 WIRE = MESSAGE_DATA / "wire" / "v1"
-AT_OVER_S = RANG_S + 47 * 60 + 11
+AT_OVER_S = FIRED_S + 47 * 60 + 11
 KEPT_SCENES = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
 
-def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
+def message_of(event, table, environment=ENVIRONMENT, now_s=FIRED_S):
     """Return the message about *event*."""
     return notify(
         read_transition(event), table, environment, lambda *_: None, now_s, printer=lambda _: None
@@ -51,7 +51,7 @@ def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
 def scene_message(name):
     """Return the message of one scene."""
     event, table = play(name)
-    now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else RANG_S + 1
+    now_s = AT_OVER_S if "over" in name or "no-data" in name or "muted" in name else FIRED_S + 1
     return message_of(event, table, now_s=now_s)
 
 
@@ -88,7 +88,7 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
         table,
         environment,
         lambda *call: sent.append(call),
-        RANG_S + 1,
+        FIRED_S + 1,
         printer=lambda _: None,
     )
     (_, people), (_, chat) = sent
@@ -114,7 +114,7 @@ def line_of(name):
     event, table = play(name)
     lines = []
     outcome = notify(
-        read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S, printer=lines.append
+        read_transition(event), table, ENVIRONMENT, lambda *_: None, FIRED_S, printer=lines.append
     )
     (line,) = lines
     return outcome.message, line

@@ -23,8 +23,8 @@ from proof.memory_table import KillableProcess, KilledError
 from tests.aggregator.explain.alarm_events import (
     ALARM_MINUTE,
     ENVIRONMENT,
+    FIRED_S,
     OVER_AT,
-    RANG_S,
     TOPIC_ARN,
     of_a_contributor,
     of_an_alarm,
@@ -47,7 +47,7 @@ TRANSITION_EVENTS = (
 def notify_about(event, table, sent):
     """Notify about one event; append what is sent to *sent*."""
     return notify(
-        read_transition(event), table, ENVIRONMENT, lambda *call: sent.append(call), RANG_S + 1
+        read_transition(event), table, ENVIRONMENT, lambda *call: sent.append(call), FIRED_S + 1
     )
 
 
@@ -77,7 +77,7 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
             process,
             ENVIRONMENT,
             lambda _, message: process.emit(message.subject),
-            RANG_S + 1,
+            FIRED_S + 1,
         )
     except KilledError:
         before = len(sent)
@@ -104,10 +104,10 @@ def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
         sent.append(topic_arn)
 
     with pytest.raises(TopicError):
-        notify(transition, table, environment, publish, RANG_S)
+        notify(transition, table, environment, publish, FIRED_S)
     assert {TOPIC_ARN, CHAT_ARN} == set(sent)
-    assert "sent" == notify(transition, table, environment, publish, RANG_S).outcome
-    assert "repeated" == notify(transition, table, environment, publish, RANG_S).outcome
+    assert "sent" == notify(transition, table, environment, publish, FIRED_S).outcome
+    assert "repeated" == notify(transition, table, environment, publish, FIRED_S).outcome
     assert sorted([TOPIC_ARN, CHAT_ARN, refusing]) == sorted(sent)
 
 
@@ -183,7 +183,7 @@ def sent():
 
 def transition(metric, after_ms=0, value="ALARM", **detail):
     """Return a change of an alarm on *metric*, *after_ms* after the first."""
-    at = datetime.fromtimestamp(RANG_S + after_ms / 1000, timezone.utc)
+    at = datetime.fromtimestamp(FIRED_S + after_ms / 1000, timezone.utc)
     now = state(value, at.isoformat(timespec="milliseconds").replace("+00:00", "+0000"))
     return read_transition(of_a_contributor(metric, now=now, **detail))
 
@@ -197,7 +197,7 @@ def tell(changed, table, sent, *, looks=once, publish=None, environment=ENVIRONM
     """Notify about a transition; return the outcome."""
     to = publish or (lambda arn, _: sent.append(arn))
     return notify(
-        changed, table, environment, to, RANG_S + 60, printer=lambda _: None, looks=looks
+        changed, table, environment, to, FIRED_S + 60, printer=lambda _: None, looks=looks
     ).outcome
 
 

@@ -188,15 +188,24 @@ def test_the_names_behind_the_numbers():
     line = published(rollup_of(held, silent=[SilentInstance("i-9", "inf2.xlarge", MINUTE - 9)]))
     assert [
         {
-            "InstanceId": "i-0aaaaaaaaaaaaaaa1", "InstanceType": "trn1.2xlarge",
-            "NeuronCores": 2, "BusyCores": 1, "Executions": 100, "IdleCores": 1,
-            "Cores": "1", "IdleMinutes": 20, "UsdPerHour": 0.6719, "AttachedCores": "1",
+            "InstanceId": "i-0aaaaaaaaaaaaaaa1",
+            "InstanceType": "trn1.2xlarge",
+            "NeuronCores": 2,
+            "BusyCores": 1,
+            "Executions": 100,
+            "IdleCores": 1,
+            "Cores": "1",
+            "IdleMinutes": 20,
+            "UsdPerHour": 0.6719,
+            "AttachedCores": "1",
             "Holders": [{"Cores": "1", "Name": "ml/llama", "Pid": 77, "Tag": "serve"}],
             "HoldersMore": 3,
             "Owners": [{"Cores": "0-1", "Name": "ml/llama", "Executions": 98}],
-            "CoreState": "ba", "BusyUtilization": 80.0, "HostCpuPercent": 19.5,
+            "CoreState": "ba",
+            "BusyUtilization": 80.0,
+            "HostCpuPercent": 19.5,
         }
-    ] == line["TopIdleInstances"]  # fmt: skip
+    ] == line["TopIdleInstances"]
     assert [
         {"InstanceId": "i-9", "InstanceType": "inf2.xlarge", "LastSeen": "2025-11-24T15:51Z"}
     ] == line["SilentInstanceNames"]

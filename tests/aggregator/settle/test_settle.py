@@ -261,16 +261,18 @@ def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
     """A missing instance is unknown until it is forgotten, and has no row after EC2 stopped it."""
     fleet = [
         # 9 minutes between, then 49 until it is forgotten
-        minute_of("i-1", FIRST_OF_HOUR), minute_of("i-1", FIRST_OF_HOUR + 10),
+        minute_of("i-1", FIRST_OF_HOUR),
+        minute_of("i-1", FIRST_OF_HOUR + 10),
         # 4 minutes between, none after the clean shutdown
         minute_of("i-2", FIRST_OF_HOUR),
         minute_of("i-2", FIRST_OF_HOUR + 5, is_clean_shutdown=True),
         minute_of("i-3", FIRST_OF_HOUR - 30),  # 31 of 60 minutes until it is forgotten
         minute_of("i-4", FIRST_OF_HOUR - 61),  # already forgotten
         # 8 minutes between, then 50 until it is forgotten
-        minute_of("i-5", FIRST_OF_HOUR), minute_of("i-5", FIRST_OF_HOUR + 9, cluster="other"),
+        minute_of("i-5", FIRST_OF_HOUR),
+        minute_of("i-5", FIRST_OF_HOUR + 9, cluster="other"),
         minute_of("i-6", FIRST_OF_HOUR),  # stopped in minute 19
-    ]  # fmt: skip
+    ]
     bucket = Bucket()
     settle(world_of(fleet, [("i-6", FIRST_OF_HOUR + 19)]), bucket)
     unknown = {

@@ -29,13 +29,18 @@ for document in json.load(sys.stdin):
 """
 RELEASES = ["1.25", "1.28", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"]
 ALL_RIGHTS = {
-    "region": "us-west-2", "settings": {"metrics": "none", "tag": ["team=search"]},
-    "kernelMessages": {"enabled": True}, "imagePullSecrets": [{"name": "registry"}],
+    "region": "us-west-2",
+    "settings": {"metrics": "none", "tag": ["team=search"]},
+    "kernelMessages": {"enabled": True},
+    "imagePullSecrets": [{"name": "registry"}],
     "serviceAccount": {"roleArn": "arn:aws:iam::111122223333:role/neuron-emf"},
-    "networkPolicy": {"enabled": True}, "prometheus": {"port": 8008},
-    "podLabels": {"team": "search"}, "podAnnotations": {"note": "1"}, "maxUnavailable": 3,
+    "networkPolicy": {"enabled": True},
+    "prometheus": {"port": 8008},
+    "podLabels": {"team": "search"},
+    "podAnnotations": {"note": "1"},
+    "maxUnavailable": 3,
     "priorityClassName": "system-node-critical",
-}  # fmt: skip
+}
 NO_RIGHTS = {
     "attribution": {"enabled": False},
     "privileged": False,

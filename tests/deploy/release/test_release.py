@@ -62,10 +62,14 @@ def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
     version = versions.version()
     name = f"neuron-emf-{version}"
     assert {
-        f"{name}-functions.zip", f"{name}-template.yaml", f"{name}-emitters.yaml",
-        f"{name}.cdx.json", f"neuron-emf-chart-{version}.tgz",
-        f"neuron_emf-{version}-py3-none-any.whl", f"neuron_emf-{version}.tar.gz",
-    } == {line.split("  ")[1] for line in sums.splitlines()}  # fmt: skip
+        f"{name}-functions.zip",
+        f"{name}-template.yaml",
+        f"{name}-emitters.yaml",
+        f"{name}.cdx.json",
+        f"neuron-emf-chart-{version}.tgz",
+        f"neuron_emf-{version}-py3-none-any.whl",
+        f"neuron_emf-{version}.tar.gz",
+    } == {line.split("  ")[1] for line in sums.splitlines()}
     materials = json.loads((folders[0] / f"{name}.cdx.json").read_text("utf-8"))
     pinned = (REPOSITORY / "requirements/emitter.txt").read_text("utf-8")
     assert {component["name"] for component in materials["components"]} == {
