@@ -1,8 +1,6 @@
 """
-What people type, on a laptop or on an instance: one folder for each command.
+The operator's commands, for a laptop or an instance: one folder for each command.
 
-Each folder has a module `command` with the click command, which `cli` imports when it is
-called; `run` and `replay` are the emitter's own.
-
-An emitter that runs imports none of it but `cli`.
+Each folder has a module `command` with the click command, which `cli` imports when it is called.
+`run` and `replay` are the emitter's own. An emitter that runs imports only `cli`.
 """

@@ -1,4 +1,4 @@
-"""`neuron-emf` and `python -m neuron_emf`: nothing is imported before a stop would be in order."""
+"""`neuron-emf` and `python -m neuron_emf`: signal handlers come before every other import."""
 
 import sys
 
@@ -6,7 +6,7 @@ from neuron_emitter.run.signals import RUN, end_at_once_if_stopped
 
 
 def main() -> None:
-    """Run a command; end the process with its exit code."""
+    """Run a command and end the process with its exit code."""
     if sys.argv[1:2] == [RUN]:
         end_at_once_if_stopped()
     from neuron_emf import cli  # noqa: PLC0415 - it takes longer than Python itself to start

@@ -1,10 +1,9 @@
 """
-Which stack an operator's command looks at, and the clients to read it.
+The stack that a command reads, and the clients to read it.
 
-The one module of the commands that knows boto3; it acts with the credentials of
-whoever types, and only `deploy` changes anything. With `--rehearsal` the clients
-reach the embedded AWS of `make demo` on this machine and nothing else: the page
-of the rehearsal says where that is.
+This is the only module of the commands that knows boto3. It uses the credentials of the caller, and
+only `deploy` changes anything. With `--rehearsal` the clients reach only the embedded AWS of `make
+demo` on this machine, at the address that the rehearsal's page publishes.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
-"""Where the page of `make demo` says how its embedded AWS is reached."""
+"""The document in which the page of `make demo` describes its embedded AWS."""
 
 _REHEARSAL_TIMEOUT_S: Final = 5.0
 _MAX_REHEARSAL_BYTES: Final = 65_536
@@ -47,10 +46,10 @@ _CONNECT_TIMEOUT_S: Final = 5
 _AWS_READ_TIMEOUT_S: Final = 30
 _MAX_CALL_ATTEMPTS: Final = 5
 CONNECTIONS: Final = 16
-"""At a time, of one client: as many threads as a command reads with."""
+"""Connections of one client at a time: as many as the threads that read."""
 
 MALFORMED_ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading an answer of another form than expected ends with."""
+"""Errors that an answer with another shape than expected causes."""
 
 
 class NoOutputError(SourceError):
@@ -60,16 +59,16 @@ class NoOutputError(SourceError):
 @dataclass(frozen=True, slots=True)
 class Account:
     """
-    Where to read.
+    The place to read from.
 
     Attributes:
-        log_group: Of the emitters' lines.
+        log_group: Log group of the emitters' lines.
 
-        rollups_log_group: Of the rollups.
+        rollups_log_group: Log group of the rollups.
 
-        stack_name: Of the stack, under which its queries are saved.
+        stack_name: Name of the stack, under which its queries are saved.
 
-        is_rehearsal: It is no account, but the embedded AWS on this machine.
+        is_rehearsal: True for the embedded AWS on this machine.
     """
 
     log_group: str
@@ -81,7 +80,7 @@ class Account:
 
     @property
     def region(self) -> str | None:
-        """The AWS region; None where nobody has set one."""
+        """The AWS Region; None if none is set."""
         import boto3  # noqa: PLC0415 - as in `client`
 
         with _configured():
@@ -93,7 +92,7 @@ class Account:
 
     @property
     def partition(self) -> str:
-        """What ARNs of the region begin with, such as `aws-cn`; `aws` without a region."""
+        """The partition of the Region's ARNs, such as `aws-cn`; `aws` without a Region."""
         import boto3  # noqa: PLC0415 - as in `client`
 
         with _configured():
@@ -102,15 +101,15 @@ class Account:
 
     def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """
-        A client of *service*, such as `logs`, in *region* or the account's own.
+        Return a client of *service*, such as `logs`, in *region* or the account's own.
 
         Raises:
-            SettingsError: If no region is known, or none of that name exists.
+            SettingsError: If no Region is known, or the Region does not exist.
         """
         import boto3  # noqa: PLC0415 - half a second that commands on files need not wait
         from botocore.config import Config  # noqa: PLC0415 - as above
 
-        # For a rehearsal any credentials will do, real ones must not be sent, and no proxy leads
+        # A rehearsal accepts any credentials. Real ones must not be sent to it, and no proxy leads
         # to it.
         keys = dict.fromkeys(
             ("aws_access_key_id", "aws_secret_access_key") if self.is_rehearsal else (), "rehearsal"
@@ -135,17 +134,18 @@ def _require_whole(
     **_event: object,
 ) -> None:
     """
-    Refuse half a body, and a page of a proxy: the SDK takes either for a success that says nothing.
+    Refuse half a body and a proxy's page: the SDK reads either as a success without content.
 
     Raises:
         IncompleteReadError: If the connection ended before the body did.
-        ResponseParserError: If JSON was to come and something else did.
+        ResponseParserError: If the response must be JSON and is not.
     """
     from botocore.exceptions import IncompleteReadError  # noqa: PLC0415 - as in `client`
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as in `client`
 
     body = response_dict["body"]
-    if response_dict["status_code"] != 200 or type(body) is not bytes:  # or read piece by piece
+    # or a body that the caller streams
+    if response_dict["status_code"] != 200 or type(body) is not bytes:
         return
     length = response_dict["headers"].get("content-length", "")
     has_length = length.isdecimal() and operation_model.http.get("method") != "HEAD"
@@ -160,15 +160,15 @@ def _require_whole(
 @contextmanager
 def _configured() -> Iterator[None]:
     """
-    Use the settings of the AWS SDK in this.
+    Translate errors about the settings of the AWS SDK.
 
     Raises:
-        SettingsError: If they are incomplete or wrong.
+        SettingsError: If the settings are incomplete or wrong.
     """
     try:
         yield
     except Exception as error:
-        # ValueError: an endpoint that is no URL
+        # ValueError: an endpoint that is not a URL
         if not (is_refusal(error) or isinstance(error, ValueError)):
             raise
         advice = _ERROR_ADVICE[refusal_cause(error)]
@@ -178,10 +178,10 @@ def _configured() -> Iterator[None]:
 
 def account(settings: AccountSettings) -> Account:
     """
-    Find what *settings* name.
+    Return the account that *settings* name.
 
     Raises:
-        SourceError: If a rehearsal is asked for and none runs on this machine.
+        SourceError: If a rehearsal is selected and none runs on this machine.
     """
     if settings.rehearsal:
         try:
@@ -199,7 +199,7 @@ def account(settings: AccountSettings) -> Account:
 
 def stack_output(account: Account, name: str, advice: str) -> str:
     """
-    The output *name* of the stack of *account*; *advice* says what to do where it has none.
+    Return the output *name* of the account's stack. *advice* is for a stack without the output.
 
     Raises:
         NoOutputError: If the stack has no such output.
@@ -221,22 +221,22 @@ def rows_of(client: Any, operation: str, member: str, **request: object) -> Iter
 
 
 def error_code(error: BaseException | None) -> str:
-    """AWS's code of *error*, such as `ValidationError`; empty for what is no answer of AWS."""
+    """Return AWS's code of *error*, such as `ValidationError`; empty if AWS did not answer."""
     return str(_answer(error).get("Error", {}).get("Code", ""))
 
 
 def _answer(error: BaseException | None) -> JsonObject:
-    """What AWS answered; the SDK's own errors may have a `response` that is None."""
+    """Return AWS's answer in *error*. The SDK's own errors may have a `response` that is None."""
     response = getattr(error, "response", None)
     return response if isinstance(response, dict) else {}
 
 
 def is_refusal(error: Exception) -> bool:
     """
-    Whether *error* is what a client raises when AWS refuses or does not answer.
+    Return True if a client raises *error* because AWS refuses or does not answer.
 
-    An answer of no shape that the SDK knows, such as that of a proxy, breaks it
-    where it reads answers, with errors of any kind.
+    An answer with a shape that the SDK does not know, such as a proxy's page, causes errors of any
+    kind inside the SDK's parsers.
     """
     if _is_of_the_sdk(error):
         return True
@@ -251,10 +251,10 @@ def _is_of_the_sdk(error: Exception) -> bool:
 @contextmanager
 def documented(action: str) -> Iterator[None]:
     """
-    Call *action* and read its answer in this: what AWS refuses or does not document is said.
+    Call *action* and read its answer inside this context: errors become SourceErrors.
 
     Raises:
-        SourceError: If it is refused, or a member of the answer is missing or has another type.
+        SourceError: If AWS refuses, or a member of the answer is missing or has another type.
     """
     try:
         yield
@@ -265,13 +265,13 @@ def documented(action: str) -> Iterator[None]:
 
 
 def words_of(error: Exception) -> str:
-    """The words of AWS in its answer, else those of its SDK; bounded."""
+    """Return AWS's message in its answer, else the SDK's message; bounded."""
     answer = _answer(error)
     return bounded(str(answer.get("Error", {}).get("Message", "")) if answer else str(error))
 
 
 def refusal_cause(error: Exception) -> str:
-    """Why AWS or its SDK refused, as `neuron_emitter.delivery.aws_failures` calls it."""
+    """Return the cause of a refusal, as named in `neuron_emitter.delivery.aws_failures`."""
     if not (answer := _answer(error)):
         return sdk_cause({kind.__name__ for kind in type(error).__mro__})
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -285,13 +285,15 @@ def refusal_cause(error: Exception) -> str:
 
 
 def refusal(error: Exception, action: str) -> SourceError:
-    """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
+    """Return *error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
     service, _, call = action.partition(" ")[0].partition(":")
     if not _is_of_the_sdk(error):
         advice = _ERROR_ADVICE["connection_lost"]
         return SourceError(f"Unexpected response to {action} ({type(error).__name__}). {advice}")
-    code, words = error_code(error)[:100] or type(error).__name__, words_of(error)
-    cause, operation = refusal_cause(error), getattr(error, "operation_name", "")
+    code = error_code(error)[:100] or type(error).__name__
+    words = words_of(error)
+    cause = refusal_cause(error)
+    operation = getattr(error, "operation_name", "")
     if cause == "no_connection":
         return SourceError(
             " ".join(unreachable(words, service=_ERRORS["services"].get(service, service)))
@@ -303,15 +305,15 @@ def refusal(error: Exception, action: str) -> SourceError:
         advice = access_advice(f"{code} {words}", advice)
     if cause == "throttled":
         advice = _ERRORS["quotas"].get(call, advice)
-    said = f": {words.rstrip('.')}" if words else ""
-    return SourceError(f"{action} failed ({code}){said}. {advice}")
+    suffix = f": {words.rstrip('.')}" if words else ""
+    return SourceError(f"{action} failed ({code}){suffix}. {advice}")
 
 
 _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 _ERRORS: Final = TABLES["aws"]
 _ERROR_ADVICE: Final = {**_ERRORS["advice"], "proxy": PROXY_ADVICE}
-"""What to do, by the cause as `neuron_emitter.delivery.aws_failures` calls it."""
+"""Advice by cause, as named in `neuron_emitter.delivery.aws_failures`."""
 
 _FOR_CREDENTIALS: Final = frozenset(
     {
@@ -323,15 +325,15 @@ _FOR_CREDENTIALS: Final = frozenset(
         "GetRoleCredentials",
     }
 )
-"""Which the SDK calls on its way to credentials."""
+"""Actions that the SDK calls to get credentials."""
 
 
 def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehearsal
     """
-    What the rehearsal on this machine says under *name*, such as `rehearsal.json`.
+    Return the document *name* of the rehearsal on this machine, such as `rehearsal.json`.
 
     Raises:
-        SourceError: If none runs.
+        SourceError: If no rehearsal runs.
     """
     address = urllib.parse.urljoin(REHEARSAL, name)
     try:
@@ -343,11 +345,11 @@ def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehears
 
 def rehearsed_account(place: JsonObject) -> Account:
     """
-    The account of a rehearsal at *place*, as the rehearsal describes it.
+    Return the account of the rehearsal at *place*, as the rehearsal describes it.
 
     Raises:
         LookupError: If a member is missing.
-        ValueError: If it is not on this machine.
+        ValueError: If the rehearsal is not on this machine.
     """
     return Account(
         log_group=str(place["log_group"]),
@@ -368,15 +370,15 @@ def _no_rehearsal(address: str) -> SourceError:
 
 def _loopback(endpoint_url: str) -> str:
     """
-    *endpoint_url*, which was found by asking: a rehearsal must not lead to an account.
+    Return *endpoint_url* only if it is on this machine: a rehearsal must not reach an account.
 
     Raises:
-        ValueError: If its host is not the number of a loopback address.
+        ValueError: If its host is not a numeric loopback address.
     """
     parts = urllib.parse.urlsplit(endpoint_url)
     host = ipaddress.ip_address(parts.hostname or "")
     if parts.scheme != "http" or not host.is_loopback:
         raise ValueError(endpoint_url)
-    # Made anew: in http://a.example\@127.0.0.1 the SDK sees another host than the one above.
+    # Built from parts: in http://a.example\@127.0.0.1 the SDK sees another host than the one above.
     name = str(host) if host.version == 4 else "[::1]"
     return f"http://{name}:{parts.port or http.client.HTTP_PORT}"

@@ -1,8 +1,8 @@
 """
-Named checks and their results: what `check`, `findings INSTANCE` and an acceptance are lists of.
+Named checks and their results, for `check`, `findings INSTANCE` and the acceptance.
 
-A result is shown to people, given to programs and turned into an exit code here and nowhere else.
-Only what is laid out for a terminal needs Rich: `check --quick` is asked every half minute.
+This is the only module that prints a result, converts it for programs and turns it into an exit
+code. Only the layout for a terminal needs Rich: `check --quick` runs every half minute.
 """
 
 from __future__ import annotations
@@ -37,30 +37,32 @@ STYLES: Final = {
     NOT_NEEDED: "dim",
 }
 CHECK_STATES: Final = tuple(STYLES)
-"""How a check can end; the colors only repeat the words."""
+"""The states of a check; colors only repeat the words."""
 
 EXIT_NOT_OK: Final = 1
-_CHECK_MEMBERS: Final = ("section", "check", "must_hold", "state", "found", "advice")  # of the JSON
-LONGEST: Final = 4_000  # characters of a result on a terminal; the longest of our own have 1,000
+# members of the JSON
+_CHECK_MEMBERS: Final = ("section", "check", "must_hold", "state", "found", "advice")
+# characters of a result on a terminal; the longest of our own results have 1,000
+LONGEST: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """
-    How one check ended.
+    The result of one check.
 
     Attributes:
         state: One of `CHECK_STATES`.
 
-        found: What is there, or the reason why that is not known; never a secret.
+        found: The observed value, or the reason why it is unknown; never a secret.
 
-        advice: What to do; empty when nothing is to be done.
+        advice: Next step; empty if nothing needs to be done.
 
         check: Name of the check, such as `log group`.
 
-        must_hold: What was asked, as a sentence; empty where the name says it.
+        must_hold: The condition that was checked, as a sentence; empty if the name is enough.
 
-        section: Title of the part of the list that it belongs to; empty in a list without parts.
+        section: Title of its part of the list; empty in a list without parts.
     """
 
     state: str
@@ -77,14 +79,14 @@ class UnknownFactError(Exception):
 
 class Check(NamedTuple):
     """
-    One thing that must hold of some facts.
+    A condition that must hold for some facts.
 
     Attributes:
         name: Such as `no-holder`.
 
-        must_hold: As a sentence.
+        must_hold: The condition as a sentence.
 
-        judge: Gives the result for these facts, without its name.
+        judge: Returns the result for facts, without its name.
     """
 
     name: str
@@ -92,7 +94,7 @@ class Check(NamedTuple):
     judge: Callable[..., CheckResult]
 
     def result(self, *facts: object) -> CheckResult:
-        """The result for *facts*, with its name; unknown where one of them is."""
+        """Return the result for *facts*, with its name; `unknown` if a required fact is unknown."""
         try:
             result = self.judge(*facts)
         except UnknownFactError as error:
@@ -103,70 +105,70 @@ class Check(NamedTuple):
 def checks_of(
     must_hold: Texts, judges: Mapping[str, Callable[..., CheckResult]], **gaps: object
 ) -> tuple[Check, ...]:
-    """A check for each of *judges*: *must_hold* has the sentence of its name, with *gaps*."""
+    """Return a check for each of *judges*, with its sentence of *must_hold*, filled from *gaps*."""
     return tuple(
         Check(name, must_hold[name].format(**gaps), judge) for name, judge in judges.items()
     )
 
 
 def ok(found: str) -> CheckResult:
-    """It holds."""
+    """Return the result of a condition that holds."""
     return CheckResult(CHECK_OK, found)
 
 
 def warning(found: str, advice: str) -> CheckResult:
-    """It works, but there is something to know; or it is unknown and does not matter."""
+    """Return the result of a condition that holds with a remark, or whose value does not matter."""
     return CheckResult(WARNING, found, advice)
 
 
 def failed(found: str, advice: str = "") -> CheckResult:
-    """It does not hold until somebody acts."""
+    """Return the result of a condition that does not hold until the operator acts."""
     return CheckResult(CHECK_FAILED, found, advice)
 
 
 def unknown(why: str) -> CheckResult:
-    """It must hold and is not known: as bad as a failure."""
+    """Return the result of a required condition that is unknown; it counts as a failure."""
     return CheckResult(CHECK_UNKNOWN, why)
 
 
 def not_tried(why: str) -> CheckResult:
-    """An earlier check failed, or it cannot be tried here."""
+    """Return the result of a check that did not run because an earlier check failed."""
     return CheckResult(NOT_TRIED, why)
 
 
 def not_needed(why: str) -> CheckResult:
-    """With these settings nothing depends on it."""
+    """Return the result of a check that these settings do not need."""
     return CheckResult(NOT_NEEDED, why)
 
 
 def judged(holds: bool, found: str) -> CheckResult:  # noqa: FBT001 - what a check is about
-    """Ok if it *holds*, else failed."""
+    """Return `ok` if the condition *holds*, else `failed`."""
     return ok(found) if holds else failed(found)
 
 
 def section(title: str, results: Mapping[str, CheckResult]) -> list[CheckResult]:
-    """*results* with their names, as the part *title* of a list."""
+    """Return *results* with their names, as the part *title* of a list."""
     return [replace(result, check=name, section=title) for name, result in results.items()]
 
 
 def failures(results: Sequence[CheckResult]) -> list[CheckResult]:
-    """The failed results, and the unknown ones."""
+    """Return the failed and the unknown results."""
     return [result for result in results if result.state in (CHECK_FAILED, CHECK_UNKNOWN)]
 
 
 def exit_code(results: Sequence[CheckResult]) -> int:
-    """0 without failures, whatever the warnings."""
+    """Return 0 without failures; warnings do not count."""
     return EXIT_NOT_OK if failures(results) else 0
 
 
 def counts(results: Sequence[CheckResult]) -> dict[str, int]:
-    """How many ended how, for each of `CHECK_STATES`."""
+    """Return the number of results for each of `CHECK_STATES`."""
     states = [result.state for result in results]
     return {state: states.count(state) for state in CHECK_STATES}
 
 
 def counted_states(results: Sequence[CheckResult]) -> str:
-    """`15 ok, 2 warnings, 1 failed`."""
+    """Return a text such as `15 ok, 2 warnings, 1 failed`."""
     return joined(
         [
             f"{count} {state}{'s' if state == WARNING and count > 1 else ''}"
@@ -177,13 +179,13 @@ def counted_states(results: Sequence[CheckResult]) -> str:
 
 
 def line(result: CheckResult) -> str:
-    """One result as one line of plain text."""
+    """Return one result as one line of plain text."""
     advice = f"; {result.advice}" if result.advice else ""
-    return printable(f"{result.state:<10}  {result.check:<8}  {_said(result)}{advice}", LONGEST)
+    return printable(f"{result.state:<10}  {result.check:<8}  {_sentence(result)}{advice}", LONGEST)
 
 
 def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
-    """A table for each section, with what to do below what was found."""
+    """Return a table for each section, with advice below each result."""
     from rich.table import Table  # noqa: PLC0415 - not for --quick
     from rich.text import Text  # noqa: PLC0415 - as above
 
@@ -199,20 +201,20 @@ def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
             table.add_column(min_width=width, no_wrap=True)
         table.add_column(overflow="fold")
         for result in members:
-            found = Text(printable(_said(result), LONGEST))
+            shown = Text(printable(_sentence(result), LONGEST))
             if result.must_hold:
-                found.stylize(STYLES[result.state], len(result.must_hold))
+                shown.stylize(STYLES[result.state], len(result.must_hold))
             if result.advice:
-                found.append(f"\ndo: {printable(result.advice, LONGEST)}", style="bold")
+                shown.append(f"\ndo: {printable(result.advice, LONGEST)}", style="bold")
             state = Text(indent + result.state, style=STYLES[result.state])
-            table.add_row(state, Text(result.check), found)
+            table.add_row(state, Text(result.check), shown)
         parts += [Text(title, style="bold")] if title else []
         parts += [table, Text()]
     return parts
 
 
 def for_programs(results: Sequence[CheckResult]) -> Members:
-    """The same as members of a JSON document; null for what a check does not have."""
+    """Return the results as members of a JSON document; null for an empty field."""
     return {
         "ok": not failures(results),
         "counts": counts(results),
@@ -222,5 +224,5 @@ def for_programs(results: Sequence[CheckResult]) -> Members:
     }
 
 
-def _said(result: CheckResult) -> str:
+def _sentence(result: CheckResult) -> str:
     return f"{result.must_hold} Found: {result.found}." if result.must_hold else result.found

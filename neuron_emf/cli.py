@@ -1,4 +1,4 @@
-"""The command line: each command is imported when it is called, and named without."""
+"""The command line. A command is imported only when it is called; its name needs no import."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ COMMANDS_BY_ASKER: Final = {
     },
     "Lines and profiles": {
         "lint": "Check whether CloudWatch would extract metrics from log lines, and why not.",
-        "profile": "Turn a profiler's summary into log lines beside the fleet's metrics.",
+        "profile": "Turn a profiler's summary into log lines next to the fleet's metrics.",
     },
 }
-"""By the headings of `--help`; a test compares the sentences with those of the commands."""
+"""Commands by heading of `--help`; a test compares the sentences with the commands' own."""
 
 COMMANDS: Final = dict(row for group in COMMANDS_BY_ASKER.values() for row in group.items())
 _OF_EMITTER: Final = ("run", "replay")  # in neuron_emitter.cli
 
 
 class CommandGroup(click.Group):
-    """The commands of `COMMANDS`, of which only the one that is called is imported."""
+    """The commands of `COMMANDS`. Only the called command is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """All names, in the order of the table."""
+        """Return all names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name; None when there is none."""
+        """Return the command with the name *cmd_name*; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         if cmd_name in _OF_EMITTER:
@@ -65,17 +65,17 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command, or a refusal that names the one that may have been meant."""
+        """Return the command, or raise an error that suggests the most similar name."""
         name = args[0]
         if name not in COMMANDS:
-            from difflib import get_close_matches  # noqa: PLC0415 - nobody else needs it
+            from difflib import get_close_matches  # noqa: PLC0415 - needed only here
 
             meant = "".join(get_close_matches(name, COMMANDS, 1))
             ctx.fail(f"No such command {name!r}" + (f" (did you mean {meant!r}?)" if meant else ""))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands by the sentences of the table: none is imported."""
+        """List the commands by the sentences of the table, without importing them."""
         width = max(map(len, COMMANDS))
         for heading, group in COMMANDS_BY_ASKER.items():
             with formatter.section(heading):
@@ -105,7 +105,7 @@ def cli() -> None:
 
 
 def _progress(what: str) -> AbstractContextManager[Advance]:
-    """A bar on standard error, unless the lines themselves are on the screen."""
+    """Return a progress bar on standard error, unless the lines themselves are on the screen."""
     from neuron_emf import command_output  # noqa: PLC0415 - `run` needs no bar
 
     return command_output.progress(
@@ -114,5 +114,5 @@ def _progress(what: str) -> AbstractContextManager[Advance]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; end the process with its exit code."""
+    """Run a command and end the process with its exit code."""
     command_line.main(cli, arguments, _progress)

@@ -1,8 +1,8 @@
 """
-Options that several commands have, each declared once, and the values that their texts mean.
+Options that several commands have, each declared once, and the parsers of their values.
 
-A command's settings inherit those it needs. Region and log group are also those of `run`, so
-they are declared in `neuron_emitter.settings`.
+A command's settings inherit the options that it needs. `run` has Region and log group too, so they
+are declared in `neuron_emitter.settings`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neuron_wire.names import Paid
 
 SINCE: Final = "7d"
-"""The period of an account where none is asked for; of files it is all they hold."""
+"""The default period of an account. Files are read whole."""
 
 
 _RULES_GROUP: Final = "Prices and rules"
@@ -45,7 +45,7 @@ def flag(help_text: str, **form: Any) -> bool:  # noqa: ANN401 - as `setting` ha
 
 @dataclass(frozen=True, kw_only=True)
 class StackSettings(RegionSettings):
-    """Which stack."""
+    """The stack to read."""
 
     HEADING: ClassVar = RegionSettings.HEADING
 
@@ -57,7 +57,7 @@ class StackSettings(RegionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountSettings(StackSettings, LogGroupSettings):
-    """Which stack, and where its lines are."""
+    """The stack, and the log group of its lines."""
 
     HEADING: ClassVar = RegionSettings.HEADING
 
@@ -68,7 +68,7 @@ class AccountSettings(StackSettings, LogGroupSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PeriodSettings:
-    """Which time."""
+    """The period to read."""
 
     since: str = setting(
         "",
@@ -81,14 +81,14 @@ class PeriodSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterSettings:
-    """Which cluster."""
+    """The cluster to read."""
 
     cluster: str = setting("", "Only this cluster; by default all.", metavar="NAME", short="-c")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceSettings:
-    """Prices of the person who pays."""
+    """The caller's own prices."""
 
     HEADING: ClassVar = _RULES_GROUP
 
@@ -117,7 +117,7 @@ class PaymentSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class IdleSettings:
-    """From when on a core is idle."""
+    """The time after which a core is idle."""
 
     HEADING: ClassVar = _RULES_GROUP
 
@@ -132,7 +132,7 @@ class IdleSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class TeamSettings:
-    """Which team an owner belongs to."""
+    """The team of each owner."""
 
     HEADING: ClassVar = _RULES_GROUP
 
@@ -146,19 +146,19 @@ class TeamSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """For whom the answer is."""
+    """The form of the answer."""
 
     json: bool = flag("Print one JSON document, for a program.")
 
 
 def prices(overrides: str, region: str | None = None) -> Prices:
     """
-    The list prices with *overrides*; lines that name no region are of *region*.
+    Return the list prices with *overrides*. Lines without a Region have the Region *region*.
 
-    Unless given it is that of the AWS SDK's variables.
+    The default is the Region of the AWS SDK's variables.
 
     Raises:
-        SettingsError: If they are written otherwise.
+        SettingsError: If *overrides* have another form.
     """
     region = region or region_of_variables(os.environ) or DEFAULT_REGION
     return Prices(_parsed("--price-overrides has", price_overrides, overrides), region)
@@ -166,20 +166,20 @@ def prices(overrides: str, region: str | None = None) -> Prices:
 
 def payment(text: str) -> Mapping[str, Paid]:
     """
-    How instances are paid, by type, out of the option's *text*.
+    Return how instances are paid, by type, from the option's *text*.
 
     Raises:
-        SettingsError: If it is written otherwise.
+        SettingsError: If *text* has another form.
     """
     return _parsed("--paid-by-type has", paid_by_type, text)
 
 
 def teams(file: Path | None) -> TeamRules:
     """
-    The rules of *file*, none without one.
+    Return the rules in *file*; no rules without a file.
 
     Raises:
-        SettingsError: If it cannot be read or holds something else.
+        SettingsError: If the file cannot be read or contains anything but rules.
     """
     if file is None:
         return TeamRules()

@@ -1,11 +1,10 @@
 """
-What a command shows: tables and colors for people, JSON for programs, and files.
+The output of a command: tables and colors for people, JSON for programs, and files.
 
-The one module that knows how Rich is set up. Data goes to standard output,
-what is said about the work to standard error. Colors and progress are for
-terminals alone: piped, a table is plain text of a fixed width, whatever the
-terminal behind it has. NO_COLOR is respected (https://no-color.org).
-A number that is not known is shown as a word, never as 0.
+This is the only module that configures Rich. Data goes to standard output, progress and remarks to
+standard error. Colors and progress appear only on terminals: in a pipe, a table is plain text of a
+fixed width. NO_COLOR is respected (https://no-color.org). An unknown number is shown as a word,
+never as 0.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ if TYPE_CHECKING:
     from neuron_accounts.prices import PriceBasis
     from neuron_emitter.command_line import Advance
 
-PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
+PIPED_COLUMNS: Final = 100  # the width without a terminal, equal everywhere
 MAX_ESCAPED_CHARS: Final = 300
 _TRAILING_BLANKS: Final = re.compile(r" +$", re.MULTILINE)
 _Answer = TypeVar("_Answer")
-PROGRESS_DELAY_S: Final = 2.0  # work that takes longer shows how far it is
+PROGRESS_DELAY_S: Final = 2.0  # longer work shows its progress
 
 
 def console(file: TextIO | None = None) -> Console:
-    """Where tables go: standard output, or *file*."""
+    """Return the console for tables: standard output, or *file*."""
     from rich.console import Console  # noqa: PLC0415 - 60 ms, of no use to `run`
 
     out = sys.stdout if file is None else file
@@ -62,39 +61,39 @@ def show(*parts: RenderableType) -> None:
     """
     Print *parts* for a person, without blanks at the end of a line.
 
-    A text that must not be wrapped stays one line, however long.
+    A text that must not be wrapped stays one line of any length.
 
     Raises:
-        DeliveryError: If standard output takes nothing.
+        DeliveryError: If standard output cannot be written.
     """
     with checked_output():
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # A letter of a name that this terminal's encoding lacks ends no command.
+            # A character that the terminal's encoding lacks must not end the command.
             sys.stdout.reconfigure(errors="replace")
         out = console()
         with out.capture() as capture:
             for part in parts:
                 out.print(part, soft_wrap=getattr(part, "no_wrap", None) is True)
-        # Rich fills up cells and leaves the blank at which it wrapped.
+        # Rich pads cells and keeps the blank at which it wrapped.
         sys.stdout.write(_TRAILING_BLANKS.sub("", capture.get()))
 
 
 def show_json(document: object) -> None:
     """
-    Print *document* for a program: one JSON value, its members in the order given.
+    Print *document* for a program: one JSON value, its members in the given order.
 
     Raises:
-        DeliveryError: If standard output takes nothing.
+        DeliveryError: If standard output cannot be written.
     """
     show_text(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
 
 
 def show_text(text: str) -> None:
     """
-    Print *text* of ASCII as it is.
+    Print an ASCII *text* unchanged.
 
     Raises:
-        DeliveryError: If standard output takes nothing.
+        DeliveryError: If standard output cannot be written.
     """
     with checked_output():
         sys.stdout.write(f"{text}\n")
@@ -112,7 +111,7 @@ def show_answer(
     Print *answer*, as one JSON document or for a person.
 
     Raises:
-        DeliveryError: If standard output takes nothing.
+        DeliveryError: If standard output cannot be written.
     """
     if as_json:
         show_json(for_programs(answer))
@@ -122,35 +121,36 @@ def show_answer(
 
 def write_file(path: Path, text: str) -> None:
     """
-    Write *text* to *path*: whoever opens it meanwhile sees what was there, or the whole new.
+    Write *text* to *path* atomically: a reader sees the old content or the whole new content.
 
     Raises:
-        DeliveryError: If it cannot be written.
+        DeliveryError: If the file cannot be written.
     """
-    content, beside = text.encode(), path.with_name(f".{path.name}.{os.getpid()}")
+    content = text.encode()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced
             path.write_bytes(content)
             return
         try:
-            beside.write_bytes(content)
-            beside.replace(path)
+            temporary.write_bytes(content)
+            temporary.replace(path)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         msg = f"Cannot write {path}: {error.strerror}. Use another path."
         raise DeliveryError(msg) from error
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """*rows* as CSV (RFC 4180)."""
+    """Return *rows* as CSV (RFC 4180)."""
     file = io.StringIO()
     csv.writer(file).writerows(rows)
     return file.getvalue()
 
 
 def escaped(text: str) -> str:
-    """*text*, of a line or a file, cut to a bound; what does not print is shown as its number."""
+    """Return *text* from a line or file, cut to a bound, with unprintable characters as codes."""
     cut = text if len(text) <= MAX_ESCAPED_CHARS else f"{text[:MAX_ESCAPED_CHARS]}..."
     return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in cut)
 
@@ -158,9 +158,9 @@ def escaped(text: str) -> str:
 @contextmanager
 def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     """
-    Show how far *what* is, on standard error, once it has taken `PROGRESS_DELAY_S`.
+    Show the progress of *what* on standard error after `PROGRESS_DELAY_S`.
 
-    On what is no terminal nothing is shown, and nothing stays when it is over.
+    Without a terminal nothing is shown. The bar disappears at the end.
     """
     if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
         yield lambda _done, _total: None
@@ -192,7 +192,7 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
 UNKNOWN_CELL: Final = "unknown"
 MAX_CELL_CHARS: Final = 128
 MONTH_HOURS: Final = 730
-"""Hours of a month, as AWS's own calculator has it."""
+"""The hours of a month, as in AWS's own calculator."""
 
 
 def shown_name(text: str | None) -> str:
@@ -201,6 +201,6 @@ def shown_name(text: str | None) -> str:
 
 
 def prices_of(basis: PriceBasis) -> str:
-    """By which prices amounts are: `list price, us-east-1, 2026-11-22`; empty without any."""
+    """Return the source of prices, such as `list price, us-east-1, 2026-11-22`; empty if none."""
     as_of = PRICES_AS_OF if basis.regions else None
     return basis_words(basis.regions, as_of, sorted(basis.overridden))

@@ -153,7 +153,8 @@ class AwsClient:
 
     def _refusal(self, error: Exception, action: str) -> Answer:
         self._compare_clocks(getattr(error, "response", None) or {})
-        code, words = error_code(error), words_of(error)
+        code = error_code(error)
+        words = words_of(error)
         if code == ALREADY_EXISTS:
             return Answer(action, reason=STREAM_EXISTS)
         cause = refusal_cause(error)
@@ -213,11 +214,14 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
         found = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
         return failed(found, _CLIENT_ADVICE[answer.reason]), answer
     if answer.reason == ACCESS:
-        why, needs = f"{answer.action} is denied", "sending lines does not need it"
+        why = f"{answer.action} is denied"
+        needs = "sending lines does not need it"
     elif answer.reason == UNREACHABLE:
-        why, needs = "STS cannot be reached", "lines only go to CloudWatch Logs"
+        why = "STS cannot be reached"
+        needs = "lines only go to CloudWatch Logs"
     else:
-        why, needs = "STS returns an unexpected response", "lines only go to CloudWatch Logs"
+        why = "STS returns an unexpected response"
+        needs = "lines only go to CloudWatch Logs"
     found = f"caller unknown: {why} ({answer.words})"
     return warning(found, f"nothing, if the checks below are ok: {needs}"), answer
 

@@ -43,8 +43,8 @@ def command(context: click.Context, /, **values: object) -> int:
 
     It takes the options of `run`, and does what `run` would do with them: each
     check ends ok, with a warning or failed, with what was found and what to do.
-    Nothing is changed, but for one log stream `check/INSTANCE` and one line
-    in it, which no consumer takes for a record. Without a stack, give it an
+    Nothing is changed except one log stream `check/INSTANCE` and one line in
+    it, which no consumer reads as a record. Without a stack, give it an
     empty --stack-name.
 
     With --quick nothing is tried: it looks whether the emitter that runs here

@@ -69,7 +69,8 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
         if has_young or name not in YOUNG
     }
     found += section("region", needs)
-    group, stack = settings.log_group, settings.stack_name
+    group = settings.log_group
+    stack = settings.stack_name
     answer, parameters = _stack(aws, stack)
     if answer.reason:
         return [

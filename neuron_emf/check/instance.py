@@ -111,7 +111,8 @@ def emitted_instance(
 
 def check_price(instance: InstanceFacts) -> CheckResult:
     """Check the list price: without a price, no amount counts the instance's idle cores."""
-    instance_type, region = instance.instance_type, instance.region
+    instance_type = instance.instance_type
+    region = instance.region
     if not instance_type:
         return failed(
             "the type of this instance is unknown: neither neuron-monitor, the instance metadata "
@@ -136,7 +137,8 @@ def check_price(instance: InstanceFacts) -> CheckResult:
 
 def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
     """Report if it is committed or avoidable, and why; *paid* is the setting of `run --paid`."""
-    lifecycle, instance_type = instance.lifecycle, instance.instance_type
+    lifecycle = instance.lifecycle
+    instance_type = instance.instance_type
     saves_nothing = is_committed(PaymentTerms(paid, lifecycle, instance_type), {})
     if saves_nothing:
         taken = "committed: paid even if stopped, so stopping it saves nothing"
@@ -164,7 +166,7 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
     if access.why_not:
         return warning(f"owners are not named: {access.why_not}", access.advice)
     if access.limits:
-        return warning(f"owners are named, but for {' and '.join(access.limits)}", access.advice)
+        return warning(f"owners are named, except {' and '.join(access.limits)}", access.advice)
     return ok(f"owners are named from {settings.proc_dir}")
 
 
@@ -174,7 +176,8 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
         return not_needed("--attribution none: cores that are assigned and not used are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed("the reports in a file may be of another machine")
-    found, advice = [], []
+    found = []
+    advice = []
     for scheduler in schedulers_of(Places.around(settings.proc_dir)):
         for source in scheduler.sources if scheduler.is_here() else ():
             try:

@@ -127,7 +127,8 @@ def _class(group: JsonObject) -> CheckResult:
 
 def check_subscription(aws: AwsClient) -> CheckResult:
     """Check that minute lines of the group are delivered to the stack."""
-    group, stack_name = aws.account.log_group, aws.account.stack_name
+    group = aws.account.log_group
+    stack_name = aws.account.stack_name
     if not stack_name:
         return not_needed("there is no stack to subscribe")
     answer, filters = aws.ask_all(
@@ -170,7 +171,8 @@ def _is_receiver(destination: str, stack_name: str) -> bool:
     parts = destination.split(":", 5)
     if len(parts) < _ARN_PARTS:
         return False
-    service, resource = parts[2], parts[5]
+    service = parts[2]
+    resource = parts[5]
     if service == "logs":
         return resource.startswith("destination:")
     name = resource.rpartition(":")[2].rpartition("/")[2]

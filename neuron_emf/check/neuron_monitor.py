@@ -117,8 +117,8 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
     if report is not None:
         return _answered(report, name, passed_s), report
     said = child.error_tail.text()
-    words = f"; it said: {said}" if said else ""
-    what = f" but what is no report: {framer.last_problem}" if framer.malformed else ""
+    words = f"; its standard error: {said}" if said else ""
+    what = f" but output that is not a report: {framer.last_problem}" if framer.malformed else ""
     if has_ended:
         how = f"signal {end.signal_name}" if end.signal_name else f"exit code {end.code}"
         result = f"{name} ended with {how} and wrote nothing{what}{words}"

@@ -91,7 +91,7 @@ def _loop(pulse: Pulse, now_s: float) -> CheckResult:
 
 
 def _reports(pulse: Pulse, now_s: float) -> CheckResult:
-    advice = "neuron-monitor is started again by the emitter, whose log says what it said"
+    advice = "the emitter starts neuron-monitor again; its log has the output of neuron-monitor"
     if pulse.reported_s is None:
         ran_s = pulse.at_s - pulse.started_s
         if ran_s > FIRST_REPORT_WITHIN_S:

@@ -69,7 +69,8 @@ if TYPE_CHECKING:
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emitter.command_line import Advance
 
-_GROUP, _ROLLUPS = "log group", "rollups log group"
+_GROUP = "log group"
+_ROLLUPS = "rollups log group"
 _OF_ROLLUPS: Final = (_ROLLUPS, f"{_ROLLUPS} class")
 _EXTRACTION: Final = "metric extraction"
 _OF_AWS: Final = {
@@ -99,7 +100,8 @@ def run_checks(
     aws = AwsSequence(settings, facts.region, where["region"])
     of_aws = aws.run(cluster_name, instance_id)
     reports = {"neuron-monitor": monitor, "devices": devices, "input": check_input(settings)}
-    price, payment = check_price(emitted), check_payment(settings.paid, emitted)
+    price = check_price(emitted)
+    payment = check_payment(settings.paid, emitted)
     identity = {"cluster": cluster, "instance": instance, "price": price, "payment": payment}
     machine = {
         "attribution": check_attribution(settings),
@@ -203,7 +205,8 @@ class AwsSequence:
             if not self.instance_region:
                 raise
             aws = AwsClient(self.settings.account(self.instance_region))
-            name, where = aws.region, "the instance metadata"
+            name = aws.region
+            where = "the instance metadata"
         return aws, ok(f"{name}, from {where}")
 
     def _asked(

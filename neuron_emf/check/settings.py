@@ -107,7 +107,8 @@ def origins(
         for field in dataclasses.fields(settings)
         if field.name not in {"deployment", "json", "quick"}  # options of the output
     ):
-        where, value = _where(name, sources.get(name), file), _shown(getattr(settings, name))
+        where = _where(name, sources.get(name), file)
+        value = _shown(getattr(settings, name))
         found.append(Origin(name.replace("_", "-"), value, where))
     return tuple(found)
 

@@ -100,7 +100,8 @@ def total(entries: Iterable[Entry], group: str = "") -> float:
 
 def free_usd(entries: Sequence[Entry]) -> float:
     """Return the USD that the free tiers subtract from this bill in an otherwise empty account."""
-    left, found = dict(FREE), 0.0
+    left = dict(FREE)
+    found = 0.0
     for entry in entries:
         if entry.usd and entry.price in left:
             share = min(1.0, left[entry.price] / entry.quantity)

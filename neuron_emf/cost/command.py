@@ -48,7 +48,7 @@ class CostSettings(AnswerSettings, PriceSettings):
     )
     metrics: str | None = setting(
         None,
-        "Metrics the emitters' lines define, as in run; by default none beside a stack, which has "
+        "Metrics the emitters' lines define, as in run; by default none with a stack, which has "
         "them exactly, else cluster.",
         kind=click.Choice(TIERS),
     )
@@ -88,16 +88,17 @@ def command(**values: object) -> int:
     Estimate a fleet's monthly bill, and that of the alternatives.
 
     Every entry of the bill: the emitters' lines, the rollups, functions, table,
-    stream, metrics, alarms, dashboard. Beside it PutMetricData with 27 metrics
-    an instance, metrics of every core as Container Insights has them, and the
-    price of the instances themselves.
+    stream, metrics, alarms, dashboard. Next to it: PutMetricData with 27 metrics
+    an instance, metrics of every core as in Container Insights, and the price
+    of the instances themselves.
     """
     from neuron_emf.command_output import show_answer  # noqa: PLC0415 - as above
     from neuron_emf.cost.listing import estimate, for_people  # noqa: PLC0415 - not for --help
     from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
 
     settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    tariff, overrides = tariff_of(settings.prices), prices(settings.price_overrides)
+    tariff = tariff_of(settings.prices)
+    overrides = prices(settings.price_overrides)
     document = estimate(_fleet(settings), settings.instance_type, tariff, overrides)
     show_answer(document, dict, for_people, as_json=settings.json)
     return 0
@@ -110,11 +111,13 @@ def _fleet(settings: CostSettings) -> Fleet:
     Raises:
         SettingsError: If something is missing, contradicts, or is not known.
     """
-    name, instances = settings.instance_type, settings.instances
+    name = settings.instance_type
+    instances = settings.instances
     if instances is None:
         msg = "No number of instances is set. Use --instances, such as --instances 1000."
         raise SettingsError(msg)
-    kind, shown = INSTANCE_TYPES.get(name), ascii(name[:40])
+    kind = INSTANCE_TYPES.get(name)
+    shown = ascii(name[:40])
     is_streaming = settings.mode == "kinesis" and not settings.no_stack
     refusals = {
         f"There are more clusters ({settings.clusters:,}) than instances ({instances:,}). "

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 SMALL: Final = 3
-"""Below so many instances, emitters alone are named, whatever the stack costs."""
+"""Below this number of instances, emitters alone are named at any cost of the stack."""
 
 NOT_ESTIMATED: Final = (
     "discounts and taxes; what else in the account uses the free tiers",
@@ -62,8 +62,11 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
 
     *overrides* are prices of instances, *tariff* has all other prices of AWS.
     """
-    entries, ways, measured = bill(fleet, tariff), alternatives(fleet, tariff), coefficients()
-    usd, basis = total(entries), PriceBasis()
+    entries = bill(fleet, tariff)
+    ways = alternatives(fleet, tariff)
+    measured = coefficients()
+    usd = total(entries)
+    basis = PriceBasis()
     each = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
     groups = {entry.group for entry in entries}
     others = beyond_bill(fleet, tariff)
@@ -127,7 +130,8 @@ def _savings(fleet: Fleet, tariff: Tariff, usd: float) -> dict[str, float]:
 
 def _remarks(fleet: Fleet, tariff: Tariff, found: JsonObject) -> Iterator[str]:
     """Yield the remarks for the reader, a sentence each."""
-    instance_type, usd = found["fleet"]["instance_type"], found["usd"]
+    instance_type = found["fleet"]["instance_type"]
+    usd = found["usd"]
     if found["fleet_price"]["usd_per_hour"] is None:
         how = f"set it with --price-overrides {instance_type}=USD"
         yield f"the price of {instance_type} is unknown; {how}"
@@ -153,9 +157,11 @@ def _remarks(fleet: Fleet, tariff: Tariff, found: JsonObject) -> Iterator[str]:
 
 def for_people(found: JsonObject) -> list[RenderableType]:
     """Yield the fleet, its bill, the cost of another instance, alternatives, and remarks."""
-    fleet, prices = found["fleet"], found["prices"]
+    fleet = found["fleet"]
+    prices = found["prices"]
     of_what = f"{counted(fleet['instances'], 'instance')} of {fleet['instance_type']}"
-    cores, clusters = counted(fleet["cores"], "core"), counted(fleet["clusters"], "cluster")
+    cores = counted(fleet["cores"], "core")
+    clusters = counted(fleet["clusters"], "cluster")
     stack = f"Mode={fleet['mode']}" if fleet["has_stack"] else "no stack"
     measured = found["measured"]
     said = [f"Note: {remark}." for remark in found["remarks"]]
@@ -182,14 +188,17 @@ def for_people(found: JsonObject) -> list[RenderableType]:
 
 
 def _tables(found: JsonObject) -> Iterator[Table]:
-    usd, fleet_usd, groups = found["usd"], found["fleet_usd"], found["groups_usd"]
+    usd = found["usd"]
+    fleet_usd = found["fleet_usd"]
+    groups = found["groups_usd"]
     rows = []
     for group, group_usd in groups.items():
         rows.append((group, "", _dollars(group_usd)))
         rows += _entry_rows(entry for entry in found["entries"] if entry["group"] == group)
     rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
-    each, instances = found["fleet_price"]["usd_per_hour"], found["fleet"]["instances"]
+    each = found["fleet_price"]["usd_per_hour"]
+    instances = found["fleet"]["instances"]
     share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN_CELL
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),

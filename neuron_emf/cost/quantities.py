@@ -128,7 +128,7 @@ class Fleet:
     has_dashboard: bool = True
 
     def emitters_only(self) -> Fleet:
-        """The same fleet without the stack."""
+        """Return this fleet without the stack."""
         return replace(self, has_stack=False, mode="direct", shards=None, metrics="cluster")
 
 
@@ -185,7 +185,8 @@ def measured(name: str, at: float = 0) -> float:
 
 def line_bytes(fleet: Fleet) -> float:
     """Return the bytes that CloudWatch Logs bills for one instance's lines of a minute."""
-    cores, size = fleet.cores, EVENT_BYTES + measured("line-bytes", fleet.cores)
+    cores = fleet.cores
+    size = EVENT_BYTES + measured("line-bytes", fleet.cores)
     if fleet.metrics == "none":
         return size
     if fleet.metrics == "legacy":
@@ -288,7 +289,8 @@ def close_of(fleet: Fleet) -> Close:
 
 
 def _close_with(fleet: Fleet, memory_mb: int) -> Close:
-    instances, clusters = fleet.instances, fleet.clusters
+    instances = fleet.instances
+    clusters = fleet.clusters
     processes = max(1, round(memory_mb / WHOLE_PROCESSOR_MB))
     # The share of the process that reads the most buckets.
     busiest = math.ceil(BUCKET_QUERIES_PER_MINUTE / processes) / BUCKET_QUERIES_PER_MINUTE
@@ -388,7 +390,8 @@ def _data_events(fleet: Fleet) -> float:
 
 
 def _logs(fleet: Fleet, rollups: float) -> Amounts:
-    written, days = emitter_bytes(fleet), fleet.retention_days
+    written = emitter_bytes(fleet)
+    days = fleet.retention_days
     kept = (written + rollups) * measured("stored-share", fleet.cores) * days / DAYS_IN_MONTH
     return {
         "emitters' lines": (written / GB, "log-ingestion"),

@@ -95,7 +95,8 @@ class Tariff:
 
     def metrics_usd(self, metrics: float) -> float:
         """Return the USD a month for so many custom metrics, by tier."""
-        total, left = 0.0, metrics
+        total = 0.0
+        left = metrics
         for price in self.prices.values():  # only custom metrics have tiers
             taken = min(left, price.tier or 0.0)
             total += price.usd_of(taken)
@@ -117,7 +118,8 @@ TABLES: Final = read_toml(Path(__file__).resolve().parents[1] / "tables.toml")
 def listed() -> Tariff:
     """Return the list prices in this package."""
     document = read_toml(TARIFF_FILE)
-    as_of, region = document.pop("as_of"), document.pop("region")
+    as_of = document.pop("as_of")
+    region = document.pop("region")
     return Tariff(region, as_of, {name: Price(**price) for name, price in document.items()})
 
 

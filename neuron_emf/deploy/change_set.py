@@ -139,7 +139,9 @@ def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[Rende
     table = Table("action", "resource", "type", title="Resources", title_justify="left")
     losses = []
     for row in sorted(change_set.changes, key=itemgetter("Action", "LogicalResourceId")):
-        action, resource, kind = row["Action"], row["LogicalResourceId"], row["ResourceType"]
+        action = row["Action"]
+        resource = row["LogicalResourceId"]
+        kind = row["ResourceType"]
         is_replaced = row.get("Replacement", "False") != "False"
         table.add_row(f"{action} (replacement)" if is_replaced else action, resource, kind)
         is_kept = "Retain" in str(row.get("PolicyAction"))
@@ -171,6 +173,7 @@ def _parameters(after: Texts, before: Texts) -> RenderableType:
     # A value that an older release does not know is lost: the next upgrade would use its default.
     for name in dict.fromkeys([*after, *before]):
         if before.get(name) != after.get(name):
-            was, becomes = before.get(name, "new"), after.get(name, "forgotten")
+            was = before.get(name, "new")
+            becomes = after.get(name, "forgotten")
             table.add_row(name, escaped(was) or "empty", escaped(becomes) or "empty")
     return Text("Parameters: unchanged.") if before and not table.row_count else table

@@ -78,10 +78,10 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
     """
     Deploy the stack of this release, or change or upgrade an existing one.
 
-    NAME=VALUE gives a parameter of the template. What is not named keeps the
-    value that the stack has, so an upgrade names nothing. What would change is
-    shown and confirmed first. The release is kept in a private bucket of the
-    account, which the stack neuron-emf-deploy owns.
+    NAME=VALUE sets a parameter of the template. A parameter without a value
+    keeps the value that the stack has, so an upgrade needs none. The changes
+    are shown and confirmed first. The release is kept in a private bucket of
+    the account, which the stack neuron-emf-deploy owns.
     """
     from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help needs none of it
 

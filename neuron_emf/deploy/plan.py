@@ -119,7 +119,7 @@ def resource_table(counts: Mapping[str, int], title: str) -> RenderableType:
 
 def for_people(found: JsonObject) -> list[RenderableType]:
     """Yield the plan as tables."""
-    bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
+    bucket = "Next to them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
     for instances, usd in found["cost"]["usd_a_month"].items():
         costs.add_row(f"{instances:,}", dollars(usd))

@@ -134,7 +134,7 @@ def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
     if (OF_FUNCTIONS in stack.parameters) != (OF_FUNCTIONS in parameters):
         msg = (
             f"The stack {stack.name} cannot get functions or lose them. Deploy "
-            "beside it, with another --stack-name and AdoptLogGroup=true."
+            "a second stack, with another --stack-name and AdoptLogGroup=true."
         )
         raise SettingsError(msg)
 
@@ -175,7 +175,8 @@ def require_one_step(parameters: Texts, named: Texts) -> None:
     """
     before = {"Mode": "direct", "StreamShards": "0", **parameters}
     after = {**before, **named}
-    now, wanted = before["StreamShards"], after["StreamShards"]
+    now = before["StreamShards"]
+    wanted = after["StreamShards"]
     if "direct" in (before["Mode"], after["Mode"]) or "0" in (now, wanted):
         return
     if not (now + wanted).isdigit():
@@ -241,7 +242,7 @@ def wait_until_done(
     Wait until no operation on the stack *name* is in progress, or *read* returns it.
 
     If the wait ends early, also by Ctrl-C, the operation in CloudFormation continues; standard
-    error says so.
+    error has a line about it.
 
     Raises:
         SourceError: If that takes longer than `STACK_TIMEOUT_S`, or CloudFormation refuses.
@@ -250,7 +251,7 @@ def wait_until_done(
         asked = partial(read or _read_done, cloudformation, name)
         return poll_until_ready(asked, f"The stack {name}")
     except (KeyboardInterrupt, SourceError):
-        click.echo(f"CloudFormation goes on with the stack {name}: see its events.", err=True)
+        click.echo(f"CloudFormation continues with the stack {name}: see its events.", err=True)
         raise
 
 
@@ -291,7 +292,8 @@ def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN40
     failures: list[str] = []
     with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):
         for row in rows_of(cloudformation, "describe_stack_events", "StackEvents", StackName=name):
-            status, reason = row["ResourceStatus"], str(row.get("ResourceStatusReason", ""))
+            status = row["ResourceStatus"]
+            reason = str(row.get("ResourceStatusReason", ""))
             if status.endswith("_FAILED") and "cancelled" not in reason.lower():
                 place = f"{row['LogicalResourceId']} ({row['ResourceType']})"
                 failures.append(f"{place}: {' '.join(reason.split())}")

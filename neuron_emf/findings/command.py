@@ -1,4 +1,4 @@
-"""The command `neuron-emf findings`: what is open in the stack's table, or of one instance."""
+"""The command `neuron-emf findings`: the stack's open findings, or a verdict on an instance."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class NotLookedUpError(EmitterError):
 
 @dataclass(frozen=True, kw_only=True)
 class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, ClusterSettings):
-    """Which findings, how an instance is paid, and how both are shown."""
+    """The findings to list, how an instance is paid, and the form of the answer."""
 
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
     all: bool = flag("Of an INSTANCE, also show all that was judged.")
@@ -98,22 +98,23 @@ def _list_findings(settings: FindingsSettings) -> int:
     from neuron_emf import command_output  # noqa: PLC0415 - --help needs none
     from neuron_emf.account import account  # noqa: PLC0415 - as above
 
-    found, waiting = read_findings(account(settings))
+    findings, waiting = read_findings(account(settings))
     chosen = [
         (key, finding)
-        for key, finding in found
+        for key, finding in findings
         if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
-    programs, people = partial(for_programs, waiting=waiting), partial(for_people, waiting=waiting)
+    programs = partial(for_programs, waiting=waiting)
+    people = partial(for_people, waiting=waiting)
     command_output.show_answer(chosen, programs, people, as_json=settings.json)
     return 0
 
 
 def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]], int]:
     """
-    What is open in the stack of *account*, the longest open first, and how many events wait.
+    Return the open findings of *account*, longest open first, and the number of unsent events.
 
-    Out of the table and not out of log lines: a finding may have been told weeks ago.
+    They are read from the table and not from log lines: the event of a finding may be weeks old.
 
     Raises:
         SourceError: If the stack or its table cannot be read.
@@ -139,7 +140,7 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
 
 
 def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
-    """A row for each of *findings*, and what was not sent yet."""
+    """Return the lines for people: a row for each of *findings*, and how many events wait."""
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
@@ -150,14 +151,14 @@ def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
     for key, finding in findings:
         names = safe_name(key.cluster), safe_name(key.subject)
         table.add_row(key.kind, *names, moment(finding.since * MINUTE_MS), str(finding.step))
-    said = f"{counted(len(findings), 'finding')} open."
+    summary = f"{counted(len(findings), 'finding')} open."
     if waiting:
-        said += f" {counted(waiting, 'event')} not sent yet."
-    return [*([table] if findings else []), Text(said, no_wrap=True)]
+        summary += f" {counted(waiting, 'event')} not sent yet."
+    return [*([table] if findings else []), Text(summary, no_wrap=True)]
 
 
 def for_programs(findings: Listed, waiting: int) -> Members:
-    """The same for a program, by the names that events have."""
+    """Return the members for programs, with the names that events have."""
     return {
         "findings": [
             {
@@ -190,16 +191,21 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
     from neuron_emf.verdict import instance_verdict  # noqa: PLC0415
 
-    looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
+    looked_at = account(settings)
+    paid_by_type = payment(settings.paid_by_type)
     with progress("Reading lines") as advance:
         limit = ReadLimit(advance)
-        found = judge(
-            looked_at, instance, now_ms(), limit,
-            paid_by_type=paid_by_type, options=_options_again(settings),
-        )  # fmt: skip
+        verdict = judge(
+            looked_at,
+            instance,
+            now_ms(),
+            limit,
+            paid_by_type=paid_by_type,
+            options=_options_again(settings),
+        )
     for_people = partial(instance_verdict.for_people, is_whole=settings.all)
-    show_answer(found, instance_verdict.for_programs, for_people, as_json=settings.json)
-    return instance_verdict.EXIT_CODES[found.answer]
+    show_answer(verdict, instance_verdict.for_programs, for_people, as_json=settings.json)
+    return instance_verdict.EXIT_CODES[verdict.answer]
 
 
 def judge(
@@ -212,7 +218,7 @@ def judge(
     options: str = "",
 ) -> Verdict:
     """
-    Return what can be done about *instance*; *options* are to be given when it is asked again.
+    Return the verdict on *instance*; its commands to ask again have *options*.
 
     Raises:
         SourceError: If the lines cannot be read, or not within *limit*.
@@ -228,15 +234,15 @@ def judge(
     guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
     lines = read_line_facts(looked_at, instance, now_ms, paid_by_type or {}, limit)
     facts = read_account_facts(AwsClient(looked_at), instance)
-    found = instance_verdict.verdict(lines, facts, guards, options)
-    if instance_verdict.needs_other_streams(found):
+    verdict = instance_verdict.verdict(lines, facts, guards, options)
+    if instance_verdict.needs_other_streams(verdict):
         lines = read_other_streams(looked_at, lines, limit)
-        found = instance_verdict.verdict(lines, facts, guards, options)
-    return found
+        verdict = instance_verdict.verdict(lines, facts, guards, options)
+    return verdict
 
 
 def _options_again(settings: FindingsSettings) -> str:
-    """What decides where it is looked, to be typed once more."""
+    """Return the options that select the account and the stack, as text to type again."""
     words = [
         word
         for field in fields(settings)

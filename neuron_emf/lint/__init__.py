@@ -159,7 +159,8 @@ def _surprises(
     for index, directive in enumerate(metadata["CloudWatchMetrics"]):
         yield from _strangers(directive, _DIRECTIVE, in_directive(index))
         for place, definition in enumerate(directive["Metrics"]):
-            path, name = in_directive(index, f".Metrics[{place}]"), definition["Name"]
+            path = in_directive(index, f".Metrics[{place}]")
+            name = definition["Name"]
             yield from _metric_surprises(definition, document[name], path)
             for names in dimension_sets(directive):
                 dimensions = sorted((dimension, document[dimension]) for dimension in names)

@@ -50,8 +50,8 @@ def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     """
     Check whether CloudWatch would extract metrics from log lines, and why not.
 
-    FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
-    gzip; - is standard input. Lines that are no EMF are counted and left alone.
+    FILES hold lines in Embedded Metric Format from any program, plain or gzip;
+    - is standard input. Lines that are not EMF are counted and not checked.
     """
     from neuron_emf.command_output import progress, show_answer  # noqa: PLC0415 - not for --help
     from neuron_emf.reading.files import numbered_lines  # noqa: PLC0415 - as above
@@ -130,7 +130,8 @@ def for_people(found: Tally) -> list[RenderableType]:
     if found.rules:
         counts = _by_count(found.rules)
         parts += ["", *(_titled(f"{count:>7}  ", rule) for rule, count in counts), ""]
-    kinds, more = found.kinds, " or more" if found.has_more else ""
+    kinds = found.kinds
+    more = " or more" if found.has_more else ""
     parts.append(
         f"{counted(kinds.total(), 'line')}: {kinds['emf']} EMF, of which {found.lossy} would lose "
         f"a metric; not EMF {kinds['text']} text, {kinds['json']} JSON, {kinds['blank']} blank."

@@ -56,12 +56,12 @@ class ProfileSettings(LogGroupSettings):
 @options(ProfileSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
     """
-    Turn a profiler's summary into log lines beside the fleet's metrics.
+    Turn a profiler's summary into log lines next to the fleet's metrics.
 
     FILES are what neuron-profile or neuron-explorer print with `view
-    --output-format summary-json`; - is standard input. Each core that was
-    profiled gives one line, namespace Neuron/Profile. What the rules of thumb
-    find is said on standard error, and is in the line.
+    --output-format summary-json`; - is standard input. Each profiled
+    core gives one line, namespace Neuron/Profile. The findings of the rules of
+    thumb are printed on standard error and are in the line.
     """
     from neuron_emf.command_output import escaped  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above

@@ -56,7 +56,8 @@ FRACTIONS: Final = {key for key in _NUMBER_MEMBERS if key.endswith("_percent")}
 _SHARES: Final = {
     entry.name: entry.source.split(" / ") for entry in PROFILE_MEMBERS if " / " in entry.source
 }
-_LIMIT, _THROTTLED = "ThrottleLimitPercent", "ThrottledSeconds"
+_LIMIT = "ThrottleLimitPercent"
+_THROTTLED = "ThrottledSeconds"
 # For each core: a fraction, where 1 is no limit; the time for which the tensor engine was throttled
 # while it worked; the same as a fraction of that time.
 _LIMIT_KEY: Final = re.compile(r"throttle_avg_util_limit_nc[0-9]+_percent")
@@ -66,7 +67,8 @@ _NS: Final = 1e9
 
 KNOWN_VERSIONS: Final = ("2.26.", "2.27.", "2.28.", "2.29.")
 MAX_FRACTION: Final = 2.0  # of a fraction: estimates may be above 1, and percentages are above 2
-MOST_TRANSPOSE, MOST_SPILL = 10, 25  # percent
+MOST_TRANSPOSE = 10  # percent
+MOST_SPILL = 25
 LEAST_THROTTLED: Final = 5  # percent; a moment at the start of a run is not a finding
 MAX_PROFILE_BYTES: Final = 1 << 26  # a longer text is cut, and then not JSON
 MAX_OTHER: Final = 150

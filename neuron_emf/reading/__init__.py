@@ -1,8 +1,7 @@
 """
 Log lines of a fleet, from CloudWatch Logs or from files, as minutes.
 
-What several records of one instance and minute say together is
-`neuron_wire.merging`, the same rule that the stack's rollups follow.
+`neuron_wire.merging` merges several records of one instance and minute, as in the stack's rollups.
 """
 
 from neuron_emf.reading.files import lines_in

@@ -1,9 +1,9 @@
 """
-Lines of files, as `neuron-emf run --output stdout` or an export leaves them.
+Read lines of files that `neuron-emf run --output stdout` or an export wrote.
 
-A file is plain or gzip, as its first two bytes say; `-` is standard input.
-What stands before the JSON of a line, such as the time that `aws logs tail` and an
-export to S3 put there, is left out. Nothing is kept but the line that is read.
+A file is plain or gzip, by its first two bytes; `-` is standard input. Text before the JSON of a
+line, such as the time from `aws logs tail` or from an export to S3, is removed. Only the current
+line is in memory.
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ if TYPE_CHECKING:
     from neuron_emitter.command_line import Advance
 
 STDIN_PATH: Final = "-"
-_LONGEST_PREFIX: Final = 1024  # a time, and the name of a stream: at most 512 characters
+_LONGEST_PREFIX: Final = 1024  # a time, and the name of a stream of at most 512 characters
 _LINES_PER_ADVANCE: Final = 1000
 
 
 def lines_in(paths: Sequence[Path], advance: Advance | None = None) -> Iterator[str]:
     """
-    The lines of *paths*, one after the other, without empty ones.
+    Yield the lines of *paths* in order, without empty lines.
 
-    A line that is longer than a log event can be is cut, so that its reader
-    refuses it.
+    A line longer than a log event is cut, so that its parser rejects it.
 
     Raises:
         SettingsError: If one cannot be opened.
@@ -48,7 +47,7 @@ def numbered_lines(
     paths: Sequence[Path], advance: Advance | None = None
 ) -> Iterator[tuple[Path, int, bytes]]:
     """
-    Every line as it stands in its file, with its number from 1; a longer one is cut as above.
+    Yield every line of every file with its number from 1; a longer line is cut as in `lines_in`.
 
     Raises:
         SettingsError: If a file cannot be opened.
@@ -66,7 +65,7 @@ def numbered_lines(
 
 
 def _bounded(file: IO[bytes]) -> Iterator[bytes]:
-    """Lines of at most one character more than a log event can have."""
+    """Yield lines of at most one character more than a log event can have."""
     while line := file.readline(MAX_LINE_CHARS + 1):
         yield line
         while len(line) > MAX_LINE_CHARS and not line.endswith(b"\n"):
@@ -80,32 +79,33 @@ def _without_prefix(line: str) -> str:
 
 
 def _bytes_of(paths: Sequence[Path]) -> int:
-    """How much there is to read; 0 when nobody knows."""
+    """Return the total size of *paths* in bytes; 0 if unknown."""
     if any(is_standard_input(path) for path in paths):
         return 0
     try:
         return sum(path.stat().st_size for path in paths)
-    except OSError:  # opening it says more
+    except OSError:  # opening the file reports the reason
         return 0
 
 
 def _position(file: IO[bytes]) -> int:
     try:
         return file.tell()
-    except OSError:  # a pipe has none
+    except OSError:  # a pipe has no size
         return 0
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """
-    The file as it lies there, whose position says how far it is, and what is in it.
+    Yield the open file, whose position is the progress, and its unpacked content.
 
     Raises:
         SettingsError: If it cannot be opened.
         SourceError: If it cannot be read to its end, or standard input is closed.
     """
-    name, file = source_name(path), _open(path)
+    name = source_name(path)
+    file = _open(path)
     try:
         yield file, _unpacked(file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -120,12 +120,12 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def source_name(path: Path) -> str:
-    """What people call *path*."""
+    """Return the name of *path* for people."""
     return "standard input" if is_standard_input(path) else str(path)
 
 
 def is_standard_input(path: Path) -> bool:
-    """Whether *path* is `-`."""
+    """Return True if *path* is `-`."""
     return str(path) == STDIN_PATH
 
 

@@ -1,8 +1,8 @@
 """
-The ledger of a stack: its objects, in the bucket or copied to a folder, and the rows in them.
+The ledger of a stack: its objects, in the bucket or copied to a folder, and their rows.
 
-`settle` puts eight objects for each hour; an hour is settled when all eight are there.
-Nothing is decided here of what rows mean. One GET for each object, several at a time.
+`settle` writes eight objects for each hour; an hour is settled when all eight exist. This module
+does not interpret rows. It sends one GET for each object, several at a time.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ OUTPUT: Final = "LedgerBucketName"
 
 
 class LedgerBucket:
-    """The ledger's objects in one bucket; whoever types needs s3:ListBucket and s3:GetObject."""
+    """The ledger's objects in one bucket. The caller needs s3:ListBucket and s3:GetObject."""
 
     def __init__(self, account: Account, bucket: str, s3: Any = None) -> None:  # noqa: ANN401  # a boto3 client
         """
-        Read *bucket* of *account*, with its client *s3* where there is one already.
+        Read *bucket* of *account*, with its client *s3* if there is one already.
 
         Raises:
             SettingsError: If no client can be made.
@@ -65,7 +65,7 @@ class LedgerBucket:
 
     def list_settled_hours(self, hours: range) -> list[int]:
         """
-        Those of *hours*, whole ones since the epoch, that have all eight objects, ascending.
+        Return the settled hours among *hours*, whole hours since the epoch, ascending.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
@@ -75,7 +75,7 @@ class LedgerBucket:
 
     def read_objects(self, hours: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """
-        Every object of *hours*, in their order, with its hour; a few are in memory.
+        Yield every object of *hours* in order, with its hour. A few objects are in memory.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
@@ -85,7 +85,7 @@ class LedgerBucket:
 
     def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
         """
-        The summary of each of *hours* that has one, with its hour, in their order.
+        Yield the summary of each of *hours* that has one, in order, with its hour.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
@@ -96,7 +96,7 @@ class LedgerBucket:
 
     def read_keys(self, places: Iterator[tuple[int, str]]) -> Iterator[tuple[int, bytes]]:
         """
-        The object of each key of *places*, with its hour, in their order.
+        Yield the object of each key of *places*, in order, with its hour.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
@@ -108,7 +108,7 @@ class LedgerBucket:
 
     def list_keys(self, prefix: str) -> Iterator[str]:
         """
-        All keys that begin with *prefix*.
+        Yield all keys that begin with *prefix*.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
@@ -120,7 +120,7 @@ class LedgerBucket:
 
     def read_object(self, key: str) -> bytes:
         """
-        One object.
+        Return the content of one object.
 
         Raises:
             SourceError: If S3 refuses or does not answer.
@@ -131,7 +131,7 @@ class LedgerBucket:
 
 
 class LedgerFolder(LedgerBucket):
-    """A copy of the bucket in a folder, as `aws s3 sync` makes it; it needs no account."""
+    """A copy of the bucket in a folder, as `aws s3 sync` makes it. It needs no account."""
 
     def __init__(self, folder: Path) -> None:
         self.name = str(folder)
@@ -151,10 +151,10 @@ class LedgerFolder(LedgerBucket):
 
 def stack_ledger(account: Account) -> LedgerBucket:
     """
-    The ledger of the stack of *account*.
+    Return the ledger of the stack of *account*.
 
     Raises:
-        SourceError: If it has none, or CloudFormation refuses or does not answer.
+        SourceError: If the stack has no ledger, or CloudFormation refuses or does not answer.
     """
     advice = "Deploy it with Ledger=true, name a ledger with --ledger, or use --from-lines."
     return LedgerBucket(account, stack_output(account, OUTPUT, advice))
@@ -165,10 +165,10 @@ def rows(
     on_damage: Callable[[WireFormatError], object] = lambda _: None,
 ) -> Iterator[LedgerRow]:
     """
-    The rows of *objects*, each with the hour that its key says, one after the other.
+    Yield the rows of *objects*, each with the hour of its key.
 
-    What cannot be read, an object or a row of it, and a row of another hour than that of its
-    object, is left out and given to *on_damage*.
+    An object or row that cannot be read, and a row of another hour than its object, is left out and
+    reported to *on_damage*.
     """
     for hour, payload in objects:
         try:
@@ -186,19 +186,21 @@ def each_once(
     ledgers: Sequence[Iterable[LedgerRow]], on_copy: Callable[[LedgerRow], object]
 ) -> Iterator[LedgerRow]:
     """
-    The rows of several *ledgers*, each of which has its hours in order, so that none counts twice.
+    Yield the rows of several *ledgers*, each in order of hours, so that no row counts twice.
 
-    Of an instance in an hour they are those of the first ledger that has any; what others have
-    of it goes to *on_copy*.
+    The rows of an instance in an hour come from the first ledger that has any; rows in further
+    ledgers are reported to *on_copy*.
     """
     if len(ledgers) == 1:
         yield from ledgers[0]
         return
     numbered = (zip(repeat(number), theirs) for number, theirs in enumerate(ledgers))
-    hour, of_hour = None, dict[str, int]()
+    hour = None
+    of_hour = dict[str, int]()
     for number, row in merge(*numbered, key=lambda pair: pair[1].hour):
         if row.hour != hour:
-            hour, of_hour = row.hour, {}
+            hour = row.hour
+            of_hour = {}
         if of_hour.setdefault(row.instance_id, number) == number:
             yield row
         else:
@@ -208,7 +210,7 @@ def each_once(
 def _one_by_one(
     text: str, hour: int, on_damage: Callable[[WireFormatError], object]
 ) -> Iterator[LedgerRow]:
-    """The rows of *text*, whatever digits their numbers have."""
+    """Yield the rows of *text*, with any number of digits."""
     for line in text.splitlines():
         try:
             members = json.loads(line, parse_float=Decimal, parse_int=Decimal)
@@ -238,23 +240,23 @@ _SCALES: Final[dict[str, float]] = {
     **dict.fromkeys(LEDGER_COSTS.values(), 10.0**USD_PLACES),
     **dict.fromkeys(LEDGER_COUNTS.values(), 1.0),
 }
-_EXACT: Final = 1 << 52  # units below which each amount has a float of its own
+_EXACT: Final = 1 << 52  # units below which each amount has its own float
 _EXACT_SCALES: Final = {field: Decimal(scale) for field, scale in _SCALES.items()}
-_MAX_LEDGER_UNITS: Final = 1 << 93  # digits that a Decimal has, of the unit in which rows count
+_MAX_LEDGER_UNITS: Final = 1 << 93  # the digits of a Decimal, in the unit in which rows count
 
 
 def _line_type(number: type) -> type[Any]:
-    """As `LedgerRow` has it; what it requires, or never has as None, may not be null."""
+    """Return `LedgerRow` with *number* for amounts. Required members cannot be null."""
     fields: list[Any] = []
     for field in LedgerRow._fields:
-        kind = number if field in _SCALES else str
+        column_type = number if field in _SCALES else str
         default = LedgerRow._field_defaults.get(field, msgspec.NODEFAULT)
-        fields.append((field, kind | None if default is None else kind, default))
+        fields.append((field, column_type | None if default is None else column_type, default))
     return msgspec.defstruct("_Line", fields, rename=_SUMMARY_MEMBERS.get, gc=False)
 
 
 _LINES: Final = msgspec.json.Decoder(_line_type(float))
-"""Several times as fast as `_EXACT_LINE`, which reads what this cannot."""
+"""Several times as fast as `_EXACT_LINE`, which reads lines that this decoder rejects."""
 
 _EXACT_LINE: Final = _line_type(Decimal)
 
@@ -266,8 +268,8 @@ def _rows(
     Return the rows of one object. Columns are converted whole, because that is fastest.
 
     Raises:
-        WireFormatError: If one is of no hour, or of another than *hour*.
-        _InexactError: If a number is no whole number of its unit below *too_many*.
+        WireFormatError: If the hour of a row is missing, or is not *hour*.
+        _InexactError: If a number is not a whole number of its unit below *too_many*.
     """
     if {parse_hour(text) for text in {line.hour for line in lines}} - {hour}:
         raise WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour")
@@ -283,10 +285,10 @@ def _rows(
 
 def _wholes(numbers: Sequence[Any], scale: Any, too_many: int) -> Sequence[int | None]:  # noqa: ANN401  # a float or a Decimal, as the numbers are
     """
-    *numbers* in units of a *scale*-th; None stays None.
+    Return *numbers* in whole units of 1/*scale*; None stays None.
 
     Raises:
-        _InexactError: If one is not whole then, or not below *too_many*.
+        _InexactError: If a result is not whole, or not below *too_many*.
     """
     known = numbers
     if None in numbers:

@@ -1,12 +1,13 @@
 """
 Lines of a log group in a time range, page by page.
 
-FilterLogEvents costs nothing itself; a page has at most 1 MB and may be empty
-though more follow. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
-An account may call it 5 times a second in a region. Only one page is in memory. Being
-throttled is left to the client, which tries again and waits longer each time; what it
-gives up on ends the reading. A response without its list of events is an error and not
-an empty page.
+FilterLogEvents is free. A page has at most 1 MB, and may be empty although more pages follow.
+
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
+
+An account may call it 5 times a second in a Region. Only one page is in memory. The client handles
+throttling: it retries and waits longer each time. When it gives up, the reading ends. A response
+without its list of events is an error, not an empty page.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from neuron_emitter.command_line import Advance
     from neuron_wire.line_members import Entries, JsonObject
 
-MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
+MAX_EVENTS_PER_PAGE: Final = 10_000  # the most events that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"
 MINUTES_FILTER: Final = '"CoveredSeconds"'
-"""What only minute lines have: the pattern by which the stack's subscription chooses, too."""
+"""A term that only minute lines have. The stack's subscription uses the same pattern."""
 
 MAX_CALLS: Final = 300
 MAX_SECONDS: Final = 60.0
@@ -40,17 +41,16 @@ _SAFE_TERM: Final = re.compile(r"[0-9A-Za-z ._/:#@+-]{1,255}")
 
 def pattern_of(*terms: str) -> str:
     """
-    A filter pattern that minute lines with all of *terms* match.
+    Return a filter pattern that matches minute lines with all of *terms*.
 
-    It spares reading others' lines and promises nothing: a term with
-    characters that mean something in a pattern is left out, and a line may have
-    a term elsewhere than expected.
+    The pattern reduces the lines to read and is not exact: a term with characters that mean
+    something in a pattern is left out, and a line may have a term in another place.
     """
     return " ".join([MINUTES_FILTER, *filter(None, map(term_of, terms))])
 
 
 def term_of(text: str) -> str:
-    """*text* as a term of a pattern; empty where its characters mean something in one."""
+    """Return *text* as a term of a pattern; empty if a character has a meaning in patterns."""
     return f'"{text}"' if _SAFE_TERM.fullmatch(text) else ""
 
 
@@ -63,7 +63,7 @@ class GroupLine(NamedTuple):
 
         text: Its message.
 
-        received_ms: When CloudWatch Logs received it, by the clock of CloudWatch Logs, milliseconds
+        received_ms: Time at which CloudWatch Logs received the line, by its own clock, milliseconds
             since the Unix epoch; None if not reported.
     """
 
@@ -74,7 +74,7 @@ class GroupLine(NamedTuple):
 
 class ReadLimit:
     """
-    The limit of what one answer may read: `MAX_CALLS` calls, and no call after `MAX_SECONDS`.
+    The limit of reading for one answer: `MAX_CALLS` calls, and no call after `MAX_SECONDS`.
 
     Log groups that are read for one answer share one limit. Each call is reported to *advance*.
     """
@@ -105,14 +105,14 @@ class ReadLimit:
 
 class LogGroup:
     """
-    One log group that is read again and again with one client.
+    One log group that one client reads repeatedly.
 
     Attributes:
-        name: Of the group.
+        name: Name of the log group.
 
-        calls: Pages that were asked for.
+        calls: Pages that were requested.
 
-        bytes_read: What the lines had, which is what a network carries.
+        bytes_read: Size of the lines that were read.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class LogGroup:
         limit: ReadLimit | None = None,
     ) -> None:
         """
-        Read *name* of *account*, with its client *logs* where there is one already.
+        Read *name* of *account*, with its client *logs* if there is one already.
 
         Without a *limit* it reads to the end.
 
@@ -145,7 +145,7 @@ class LogGroup:
         stream: str = "",
     ) -> Iterator[str]:
         """
-        The lines from *start_ms* until before *end_ms*, of all streams or one, in order of time.
+        Yield the lines from *start_ms* until before *end_ms*, of all streams or one, by time.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -156,7 +156,7 @@ class LogGroup:
         self, start_ms: int, end_ms: int, pattern: str = "", stream: str = ""
     ) -> Iterator[GroupLine]:
         """
-        Return the same lines, each with its log stream and the time of its receipt.
+        Yield the same lines as `read_lines`, each with its log stream and the time of its receipt.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer, or the limit is reached.
@@ -172,7 +172,7 @@ class LogGroup:
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
     ) -> list[GroupLine]:
         """
-        Return the lines of the log stream that an emitter of *instance_id* has by default.
+        Return the lines of the default log stream of an emitter on *instance_id*.
 
         A log stream that does not exist has no lines.
 
@@ -191,10 +191,10 @@ class LogGroup:
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
     ) -> list[str]:
         """
-        The lines of *instance_id* that *pattern* takes, as `read_lines` gives them.
+        Return the lines of *instance_id* that match *pattern*, as `read_lines` yields them.
 
-        Its own stream is read first, which an emitter has unless `--log-stream` says otherwise:
-        one call then, where a page of the group may hold none of its lines.
+        The default stream of its emitter is read first. That is one call, but a page of the group
+        may have none of its lines. With `--log-stream`, the emitter has another stream.
 
         Raises:
             SourceError: As `read_lines` does.
@@ -208,7 +208,7 @@ class LogGroup:
         request: dict[str, Any] = {
             "logGroupName": self.name,
             "startTime": start_ms,
-            "endTime": end_ms - 1,  # theirs is the last millisecond that is read
+            "endTime": end_ms - 1,  # CloudWatch Logs includes the last millisecond
             "limit": MAX_EVENTS_PER_PAGE,
         }
         if pattern:

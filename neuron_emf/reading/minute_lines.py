@@ -1,8 +1,8 @@
 """
-Minute lines become rows of the ledger, by the ledger's own code, where there is no ledger.
+Convert minute lines to ledger rows with the ledger's own code, if there is no ledger.
 
-An emitter that restarted, or a second one beside it, may have written to another file or
-stream, so lines of whole hours are read before the first of them is folded.
+An emitter that restarted, or a second emitter on the instance, may have written to another file or
+stream. Lines of whole hours are therefore read before the first of them is folded.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
 
 MAX_RECORDS: Final = 500_000
-"""Records that may wait at once: 2 GB of instances with 32 cores."""
+"""The maximum of waiting records: 2 GB for instances with 32 cores."""
 
 _Minutes: TypeAlias = "dict[int, dict[tuple[str, str], list[MinuteRecord]]]"
-"""Records by minute, in milliseconds, and by cluster and instance."""
+"""Records by minute, in milliseconds, then by cluster and instance."""
 
 _RECORDS_IN_A_PIECE: Final = 100_000
-_PIECE_GROWTH: Final = 4  # a piece is at most so many times as long as the one before
+_PIECE_GROWTH: Final = 4  # the longest next piece, relative to the piece before
 
 
 class MinuteLines:
@@ -42,32 +42,34 @@ class MinuteLines:
     A reader of minute lines.
 
     Attributes:
-        records: The reader of records: how many, and what else was among the lines.
+        records: The reader of records, with its counts of records and of other lines.
 
-        outside: Records of other times or clusters than were asked for.
+        outside: Records of other times or clusters.
 
-        others: Clusters that were not asked for, of the time that was.
+        others: Other clusters in the period.
 
-        minutes_ms: The first and the last minute of the rest; None as long as there is none.
+        minutes_ms: First and last minute of the records that count; None before the first.
 
-        hours: Its hours.
+        hours: Hours of the records that count.
     """
 
     def __init__(self, period: Period, cluster: str, rules: LedgerRules) -> None:
-        """Only what is in *period* counts, and of *cluster* if one is named."""
+        """Count only records in *period*, and of *cluster* if it is not empty."""
         self.records = Records()
         self.outside = 0
         self.others = ClusterNames()
         self.minutes_ms: tuple[int, int] | None = None
         self.hours: set[int] = set()
-        self._period, self._cluster, self._rules = period, cluster, rules
+        self._period = period
+        self._cluster = cluster
+        self._rules = rules
 
     def fold_lines(self, lines: Iterable[str]) -> Iterator[LedgerRow]:
         """
-        The rows of all *lines* of some hours, in any order.
+        Yield the rows of all *lines* of some hours, in any order.
 
         Raises:
-            SettingsError: If more wait than can be kept.
+            SettingsError: If more than MAX_RECORDS records wait.
         """
         minutes: _Minutes = defaultdict(lambda: defaultdict(list))
         waiting = 0
@@ -91,7 +93,7 @@ class MinuteLines:
         yield from self._rows_of(minutes)
 
     def _rows_of(self, minutes: _Minutes) -> Iterator[LedgerRow]:
-        """Yield the rows of whole hours; empty *minutes*."""
+        """Yield the rows of whole hours and empty *minutes*."""
         works: dict[tuple[str, int], OwnerWork] = defaultdict(OwnerWork)
         hours: dict[tuple[str, str, int], InstanceHour] = {}
         for at_ms in sorted(minutes):
@@ -112,7 +114,7 @@ class MinuteLines:
 
     def fold_log_group(self, account: Account, advance: Advance) -> Iterator[LedgerRow]:
         """
-        The rows of the lines of an account, which cost nothing to fetch.
+        Yield the rows of an account's minute lines, which are free to fetch.
 
         Raises:
             SettingsError: As `fold_lines` does.
@@ -120,7 +122,9 @@ class MinuteLines:
         """
         group = LogGroup(account, account.log_group)
         pattern = pattern_of(*filter(None, [self._cluster]))
-        at_ms, end_ms, hours = self._period.start_ms, self._period.end_ms, 1
+        at_ms = self._period.start_ms
+        end_ms = self._period.end_ms
+        hours = 1
         while at_ms < end_ms:
             stop_ms = min((at_ms // HOUR_MS + hours) * HOUR_MS, end_ms)
             before = self.records.read

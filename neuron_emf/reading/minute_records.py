@@ -1,9 +1,8 @@
 """
 The minute records among log lines, each once, and the names of their clusters.
 
-A line may be there twice: an answer was lost and the emitter sent it again, or
-two files overlap. `(InstanceId, Boot, Seq)` identifies a record. What is not a record is
-counted and never stops the reading.
+A line may occur twice: the emitter sent it again after a lost response, or two files overlap.
+`(InstanceId, Boot, Seq)` identifies a record. Other lines are counted and never stop the reading.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ _BLOCK_BITS: Final = 10  # 1,024 numbers: most of a day of minutes
 @dataclass(slots=True)
 class Records:
     """
-    A reader of lines that knows what it has read before.
+    A reader of lines that reports each record once.
 
     Attributes:
         read: Distinct minute records.
 
-        repeated: Lines of records that had been read.
+        repeated: Lines of records that had been read before.
 
-        unreadable: Lines that are none of ours, or damaged.
+        unreadable: Lines that are not minute lines, or are damaged.
     """
 
     read: int = 0
@@ -48,7 +47,7 @@ class Records:
     _blocks: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
 
     def read_records(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
-        """The records among *lines* that no earlier call gave."""
+        """Yield the records among *lines* that no earlier call yielded."""
         for line in lines:
             try:
                 record = parse(line)
@@ -65,35 +64,36 @@ class Records:
 
     def _is_new(self, record: MinuteRecord) -> bool:
         """
-        Remember its identity in its cluster, a bit of a block; False if it was known.
+        Record that *record* was read, as a bit of a block. Return False if it was read before.
 
-        A week of 1,000 instances is ten million records, and within one boot numbers follow each
-        other without gaps. A number far from all others costs one block.
+        A week of 1,000 instances is ten million records, and the numbers within one boot have no
+        gaps. A number far from all others takes one block.
         """
         key = record.cluster, record.instance_id, record.boot, record.seq >> _BLOCK_BITS
-        known, bit = self._blocks.get(key, 0), 1 << (record.seq & ((1 << _BLOCK_BITS) - 1))
+        known = self._blocks.get(key, 0)
+        bit = 1 << (record.seq & ((1 << _BLOCK_BITS) - 1))
         self._blocks[key] = known | bit
         return not known & bit
 
 
 class ClusterNames:
     """
-    The clusters that lines name, to suggest one when the cluster that was asked for has no line.
+    The clusters that lines name, to suggest one if the selected cluster has no line.
 
-    Names are other people's text and there may be any number of them: `MAX_CLUSTERS_READ` are kept.
+    Lines may contain any number of names: the first `MAX_CLUSTERS_READ` are kept.
     """
 
     def __init__(self) -> None:
         self._names: set[str] = set()
 
     def add_name(self, name: str) -> None:
-        """Keep *name*, the cluster of a line."""
+        """Add *name*, the cluster of a line."""
         if len(self._names) < MAX_CLUSTERS_READ:
             self._names.add(name)
 
     def add_names_of_account(self, account: Account, end_ms: int) -> None:
         """
-        Read the names in the last minutes of an account before *end_ms*; it costs nothing.
+        Read the names in the last minutes of an account before *end_ms*, which is free.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -104,12 +104,12 @@ class ClusterNames:
             self.add_name(record.cluster)
 
     def other_clusters(self, cluster: str) -> str:
-        """The clusters other than *cluster*, most alike first, as the beginning of a sentence."""
+        """Return the clusters other than *cluster*, most alike first, to begin a sentence."""
         return other_names("cluster", cluster, self._names)
 
 
 def other_names(noun: str, name: str, names: Iterable[str]) -> str:
-    """Return *names* other than *name*, most alike first, as the beginning of a sentence."""
+    """Return *names* other than *name*, most alike first, as the start of a sentence."""
     others = sorted({*names} - {name})
     if not others:
         return f"There is no other {noun}"

@@ -1,9 +1,10 @@
 """
-*Now* of an account, of the rehearsal or of files: read here, answered here as one JSON value.
+The current state of an account, a rehearsal or files, as one JSON value.
 
-`page` serves the answer and `top` prints it. It is made of the newest rollup lines; where the
-log group of rollups does not exist, because emitters run without a stack, of minute lines.
-A number that lines do not give is None, shown as "Not reported".
+`page` serves the answer and `top` prints it. It comes from the newest rollup lines. If the log
+group of rollups does not exist, because emitters run without a stack, it comes from minute lines.
+
+A number that lines lack is None, shown as "Not reported".
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 ROLLUP_LOOKBACK_MINUTES: Final = 15
-"""What the first screen needs is in the first reading."""
+"""The minutes of the first reading: enough for the first screen."""
 
 OLD_MINUTES: Final = 10
-"""Rollups come two to four minutes after their minute; older ones say that something is wrong."""
+"""The age from which rollups are old. They usually arrive after two to four minutes."""
 
 AGAIN_MINUTES: Final = 5
 KEPT_MINUTES: Final = DAY_HOURS * HOUR_MINUTES
@@ -50,7 +51,7 @@ NOT_REPORTED: Final = "Not reported"
 
 
 class NowReader:
-    """What the log groups of an account say; any thread may ask."""
+    """The reader of an account's log groups; safe to use from several threads."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class NowReader:
         now_ms: Callable[[], int],
         idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES,
     ) -> None:
-        """Nothing is read yet; *logs* is a client of *account*."""
+        """Read nothing yet. *logs* is a client of *account*."""
         self.lines = RollupLines()
         self._account = account
         self._groups = [LogGroup(account, account.rollups_log_group, logs) for _ in range(2)]
@@ -74,7 +75,7 @@ class NowReader:
 
     def refresh(self) -> int:
         """
-        Read what is new, at most once a minute; gives when that was, milliseconds.
+        Read new lines at most once a minute. Return the time of the last reading in milliseconds.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -101,7 +102,7 @@ class NowReader:
 
     def extend(self, start_ms: int) -> int:
         """
-        Read further back, to *start_ms*; gives from when on all is known, milliseconds.
+        Read back to *start_ms*. Return the time from which everything is known, in milliseconds.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -130,17 +131,18 @@ class NowReader:
         return (self.lines.changes, self._from_ms, self._read_ms)
 
     def now(self) -> Now:
-        """As it was read last."""
+        """Return the current state as of the last reading."""
         return self._folded or self.lines.now()
 
     @property
     def traffic(self) -> tuple[int, int]:
-        """Calls, and bytes of lines."""
+        """The number of calls, and the bytes of lines."""
         groups = (*self._groups, self._records)
         return sum(group.calls for group in groups), sum(group.bytes_read for group in groups)
 
     def _fold(self, now_ms: int) -> Now:
-        minutes, start_ms = NewestMinutes(), now_ms - FOLDED_MINUTES * MINUTE_MS
+        minutes = NewestMinutes()
+        start_ms = now_ms - FOLDED_MINUTES * MINUTE_MS
         lines = self._records.read_lines(start_ms // MINUTE_MS * MINUTE_MS, now_ms, pattern_of())
         for _ in minutes.fold_lines(lines):
             pass
@@ -149,10 +151,10 @@ class NowReader:
 
 def start_of_reading(now_ms: int, last_ms: int, first_minutes: int) -> int | None:
     """
-    From when on lines are to be read; None where it is less than a minute since *last_ms*.
+    Return the start of the next reading; None less than a minute after *last_ms*.
 
-    At first, where *last_ms* is 0, *first_minutes* back; then the newest again, and after a pause
-    no minute in between is left out.
+    The first reading, with *last_ms* 0, goes back *first_minutes*. Later readings repeat the newest
+    minutes and leave no gap after a pause.
     """
     if not last_ms:
         return now_ms - first_minutes * MINUTE_MS
@@ -163,20 +165,21 @@ def start_of_reading(now_ms: int, last_ms: int, first_minutes: int) -> int | Non
 
 def now_of_files(paths: Sequence[Path]) -> Now:
     """
-    What the newest lines of *paths* say: the rollups in them, or without any the minute lines.
+    Return the state from the newest rollups in *paths*, or from minute lines without rollups.
 
     Raises:
         SettingsError: If a file cannot be opened.
-        SourceError: If one cannot be read.
+        SourceError: If a file cannot be read.
     """
-    rollups, minutes = RollupLines(), NewestMinutes()
+    rollups = RollupLines()
+    minutes = NewestMinutes()
     rollups.fold_lines(minutes.fold_lines(lines_in(paths)))
     now = rollups.now()
     return now if now.clusters else minutes.now(prices(""), DEFAULT_IDLE_AFTER_MINUTES)
 
 
 def answer_of(now: Now, cluster: str, now_ms: int) -> JsonObject:
-    """What is shown of *now* at *now_ms*: of *cluster*, or of all where it is empty."""
+    """Return the answer about *now* at *now_ms*; an empty *cluster* means all clusters."""
     shown = now.of_cluster(cluster) if cluster else now
     total = shown.total
     data_to_ms = None if total.minute is None else (total.minute + 1) * MINUTE_MS
@@ -305,14 +308,14 @@ def _utilization(now: ClusterNow, none: str) -> JsonObject:
 
 
 def _parts_words(now: ClusterNow) -> str:
-    """`of which 14.00 shared, 2.00 committed`; empty of none."""
+    """Return a text such as `of which 14.00 shared, 2.00 committed`, or an empty string."""
     parts = [(now.shared, "shared"), (now.committed, "committed")]
     named = [f"{quantity_words.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
     return f"of which {quantity_words.joined(named)}" if named else ""
 
 
 def _status(now: ClusterNow) -> tuple[str, str]:
-    """`Coverage 100 %` and `0 of 8 instances silent`."""
+    """Return texts such as `Coverage 100 %` and `0 of 8 instances silent`."""
     percent = now.coverage_percent
     coverage = "unknown" if percent is None else quantity_words.coverage_words(percent)
     silent = "silent instances unknown"

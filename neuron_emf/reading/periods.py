@@ -1,4 +1,4 @@
-"""Moments and periods: the clock, what a person types of them, and whole minutes between two."""
+"""Moments and periods: the clock, times that a person types, and whole minutes between times."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _END_OF_TIME_MS: Final = 253_402_300_740_000  # the last minute of 9999: no cale
 @dataclass(frozen=True, slots=True)
 class Period:
     """
-    Whole minutes.
+    A period of whole minutes.
 
     Attributes:
-        start_ms: Start of the first, milliseconds since the Unix epoch.
+        start_ms: Start of the first minute, milliseconds since the Unix epoch.
 
-        end_ms: End of the last, always after *start_ms*.
+        end_ms: End of the last minute, always after *start_ms*.
     """
 
     start_ms: int
@@ -36,29 +36,29 @@ class Period:
 
 
 WHOLE_TIME: Final = Period(0, _END_OF_TIME_MS)
-"""All that files hold."""
+"""The period without bounds, which files have by default."""
 
 
 def now_ms() -> int:
-    """Milliseconds since the Unix epoch."""
+    """Return the current time in milliseconds since the Unix epoch."""
     return time.time_ns() // 1_000_000
 
 
 def moment_ms(text: str, flag: str, now_ms: int) -> int:
     """
-    A moment in milliseconds: so long ago as a period says, or one of the calendar.
+    Return the moment *text* in milliseconds: a period back from *now_ms*, or a calendar time.
 
-    A period is `90s`, `5m`, `2h`, `7d` or `1w`. A moment of the calendar is as ISO 8601 has it;
-    without a zone it is UTC.
+    A period is `90s`, `5m`, `2h`, `7d` or `1w`. A calendar time is in ISO 8601; without a zone it
+    is UTC.
 
     Raises:
-        SettingsError: If *text*, which *flag* was given, is neither.
+        SettingsError: If *text*, the value of *flag*, is neither.
     """
     given = text.strip()
     if (match := _PERIOD.fullmatch(given)) and int(match[1]):
         return max(0, now_ms - int(match[1]) * _UNITS_MS[match[2]])
     try:
-        # Python 3.10 reads no Z.
+        # Python 3.10 does not parse Z.
         moment = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", given))
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=timezone.utc)
@@ -70,10 +70,10 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
 
 def month_period(text: str, now_ms: int) -> Period:
     """
-    A month of UTC such as `2026-11`, of the one that is not over what is.
+    Return a month of UTC such as `2026-11`; the current month ends at *now_ms*.
 
     Raises:
-        SettingsError: If *text* is none, or begins after *now_ms*.
+        SettingsError: If *text* is not a month, or begins after *now_ms*.
     """
     try:
         start = datetime.strptime(text.strip(), "%Y-%m").replace(tzinfo=timezone.utc)
@@ -90,12 +90,12 @@ def month_period(text: str, now_ms: int) -> Period:
 
 def period_between(since: str, until: str, now_ms: int) -> Period:
     """
-    From *since* to *until*, each a period back from *now_ms* or a moment; empty *until* is now.
+    Return the period from *since* to *until*, each a period back from *now_ms* or a moment.
 
-    The minute that is not over yet is left out.
+    An empty *until* is now. The current minute is left out.
 
     Raises:
-        SettingsError: If one is neither, or no whole minute lies between.
+        SettingsError: If one of them is neither, or no whole minute lies between them.
     """
     end_ms = moment_ms(until, "--until", now_ms) if until else now_ms
     start_ms = moment_ms(since, "--since", now_ms)

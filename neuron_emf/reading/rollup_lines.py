@@ -1,9 +1,9 @@
 """
-What lines say of now: the newest rollup of each cluster, or minute lines where no rollup is.
+The current state from log lines: the newest rollup of each cluster, or minute lines.
 
-Each rollup counts once: of lines with the same RollupId, one repeated after a crash or read
-again, the last. Of several publications of a minute the gauges of the last count, which states
-each whole; a tally is the sum of all publications.
+Each rollup counts once. Of lines with the same RollupId (repeated after a crash, or read again),
+the last counts. Of several publications of a minute, the gauges of the last count, because it
+states each in full; a tally is the sum of all publications.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ IDLE_INSTANCES: Final = "TopIdleInstances"
 NOW_TALLIES: Final = ("Executions", "ExecutionErrors", "HardwareErrors")
 
 COVERAGE_SPREAD_MINUTES: Final = 5
-"""A cluster whose newest rollup is older than the newest of all by more is gone."""
+"""A cluster is gone if its newest rollup is this much older than the newest rollup of all."""
 
 FOLDED_MINUTES: Final = 3
-"""Of so many newest minutes that with most instances is folded: lines come spread over 30 s."""
+"""The newest minutes, of which the one with most instances is folded: lines arrive over 30 s."""
 
 
 class IdleRow(NamedTuple):
@@ -85,7 +85,7 @@ class IdleRow(NamedTuple):
 
         cost: Their price in micro-USD per hour; None if none of them has a price.
 
-        unpriced: Those without a price, in millionths.
+        unpriced: Idle cores without a price, in millionths.
     """
 
     name: str
@@ -101,19 +101,19 @@ class PublishedRollup:
     One minute of one cluster, as its last publication states it.
 
     Attributes:
-        publication: How often the minute had been published, from 1.
+        publication: Number of the publication of the minute, from 1.
 
-        gauges: Those of `NOW_GAUGES` that the line has.
+        gauges: Values of `NOW_GAUGES` in the line.
 
-        tallies: Those of `NOW_TALLIES`, by the publication that added them.
+        tallies: Values of `NOW_TALLIES`, by the publication that added them.
 
-        owners: Owners of idle cores, together all idle cores if the line has owners.
+        owners: Owners of idle cores, with all idle cores if the line has owners.
 
         instances: The instances with idle cores that the line lists.
 
-        duplicates: Instances on which two emitters report, as far as the line names them.
+        duplicates: Instances with two emitters, if the line names them.
 
-        in_other_clusters: Instances that another cluster has too, as far as the line names them.
+        in_other_clusters: Instances that are in another cluster too, if the line names them.
     """
 
     cluster: str
@@ -135,7 +135,7 @@ class PublishedRollup:
 
 
 def object_in(text: str) -> JsonObject | None:
-    """The JSON object that *text* is, None where it is something else."""
+    """Return the JSON object in *text*; None for anything else."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -144,9 +144,11 @@ def object_in(text: str) -> JsonObject | None:
 
 
 def rollup_of(line: JsonObject) -> PublishedRollup | None:
-    """The rollup that *line* is, None where it lacks what makes one or has a newer schema."""
-    cluster, minute_ms = line.get(CLUSTER_DIMENSION), minute_of(line.get("Minute"))
-    publication, schema = line.get("Publication"), line.get("Schema")
+    """Return the rollup in *line*; None if a member is missing or the schema is newer."""
+    cluster = line.get(CLUSTER_DIMENSION)
+    minute_ms = minute_of(line.get("Minute"))
+    publication = line.get("Publication")
+    schema = line.get("Schema")
     if not isinstance(cluster, str) or minute_ms is None:
         return None
     if type(publication) is not int or type(schema) is not int or schema > VERSION:
@@ -194,12 +196,12 @@ def _idle_rows(line: JsonObject, member: str, members: tuple[str, str, str]) -> 
 @dataclass(frozen=True, slots=True)
 class Now:
     """
-    What the newest rollups say.
+    The current state of clusters.
 
     Attributes:
-        clusters: Each that is still published, by name.
+        clusters: Clusters that are still published, by name.
 
-        is_folded: No rollup says it: it was added up from minute lines.
+        is_folded: True if it was added up from minute lines, not read from rollups.
     """
 
     clusters: tuple[ClusterNow, ...]
@@ -207,23 +209,23 @@ class Now:
 
     @property
     def total(self) -> ClusterNow:
-        """All together."""
+        """The sum of all clusters."""
         return together(self.clusters)
 
     @property
     def owners(self) -> list[tuple[ClusterNow, IdleOwner]]:
-        """Whose the idle cores are and where, most cost first, then most cores."""
+        """The owners of idle cores with their cluster, highest cost first, then most cores."""
         rows = [(cluster, row) for cluster in self.clusters for row in cluster.owners]
         return sorted(rows, key=lambda pair: (-(pair[1].cost or 0), -pair[1].idle))
 
     def of_cluster(self, cluster: str) -> Now:
-        """The same of *cluster* alone; without clusters where it is not one of them."""
+        """Return the state of *cluster* alone; it has no clusters if *cluster* is unknown."""
         found = tuple(row for row in self.clusters if row.cluster == cluster)
         return Now(found, self.is_folded)
 
 
 def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
-    """*clusters* added up; None where one of them does not tell, or there is none."""
+    """Return the sum of *clusters*. A member is None if a cluster lacks it, or without clusters."""
     sums = {
         name: total_of([getattr(cluster, name) for cluster in clusters])
         for name in (*NOW_COUNTS, *NOW_COSTS, "covered", "used")
@@ -252,7 +254,7 @@ def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 class RollupLines:
-    """What rollup lines have said so far; any thread may ask."""
+    """The rollups of the lines read so far; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._rollups: dict[tuple[str, int], PublishedRollup] = {}
@@ -262,7 +264,7 @@ class RollupLines:
         self.changes = 0  # how often a minute has changed
 
     def fold_lines(self, lines: Iterable[str]) -> None:
-        """Remember the rollups among *lines*, and what close says of itself."""
+        """Record the rollups among *lines*, and the counters of close."""
         for text in lines:
             line = object_in(text) if text.startswith("{") else None  # else Lambda's own
             if line is None:
@@ -273,7 +275,7 @@ class RollupLines:
                 self._take_rollup(rollup, line)
 
     def forget_before(self, oldest_ms: int) -> None:
-        """Keep what is of *oldest_ms* or later."""
+        """Forget rollups before *oldest_ms*."""
         with self._lock:
             for key in [key for key in self._rollups if key[1] < oldest_ms]:
                 del self._rollups[key]
@@ -281,13 +283,13 @@ class RollupLines:
                 del self._newest[name]
 
     def rollups(self, start_ms: int) -> list[PublishedRollup]:
-        """Each minute of each cluster from *start_ms* on, in order of time."""
+        """Return the rollups of each minute and cluster from *start_ms* on, in order of time."""
         with self._lock:
             found = [rollup for rollup in self._rollups.values() if rollup.minute_ms >= start_ms]
         return sorted(found, key=lambda rollup: (rollup.minute_ms, rollup.cluster))
 
     def now(self) -> Now:
-        """The newest of each cluster that is still published."""
+        """Return the newest rollup of each cluster that is still published."""
         with self._lock:
             newest_ms = max((minute_ms for minute_ms, _, _ in self._newest.values()), default=0)
             oldest_ms = newest_ms - COVERAGE_SPREAD_MINUTES * MINUTE_MS
@@ -295,12 +297,13 @@ class RollupLines:
         return Now(tuple(cluster for _, _, cluster in kept))
 
     def close_report(self) -> tuple[int, Amounts] | None:
-        """What close last said of itself, and when; None when it said nothing."""
+        """Return the time of close's last report, and its counters; None before the first."""
         with self._lock:
             return self._close
 
     def _take_rollup(self, rollup: PublishedRollup, line: JsonObject) -> None:
-        key, place = (rollup.cluster, rollup.minute_ms), (rollup.minute_ms, rollup.publication)
+        key = (rollup.cluster, rollup.minute_ms)
+        place = (rollup.minute_ms, rollup.publication)
         with self._lock:
             known = self._rollups.get(key)
             newest_rollup = rollup
@@ -329,14 +332,14 @@ class RollupLines:
 
 
 class NewestMinutes:
-    """Minute lines of the newest minutes, of which now can be made without a stack."""
+    """The newest minute lines, as a source of the current state without a stack."""
 
     def __init__(self) -> None:
         self._records = Records()
         self._minutes: dict[str, dict[int, dict[str, list[MinuteRecord]]]] = defaultdict(dict)
 
     def fold_lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Remember the minutes among *lines*; gives every line on."""
+        """Record the minutes among *lines*. Yield every line."""
         for text in lines:
             if MINUTES_FILTER in text:
                 for record in self._records.read_records([text]):
@@ -344,7 +347,7 @@ class NewestMinutes:
             yield text
 
     def now(self, prices: Prices, idle_after_minutes: int) -> Now:
-        """What a stack's rollups would say of these minutes, as far as minute lines tell it."""
+        """Return the state that a stack's rollups would have, as far as minute lines contain it."""
         newest_ms = max((max(minutes) for minutes in self._minutes.values()), default=0)
         clusters = []
         for cluster, minutes in sorted(self._minutes.items()):
@@ -378,7 +381,7 @@ class NewestMinutes:
 def _folded(
     cluster: str, minute_ms: int, instances: Sequence[InstanceMinute], idle: ClusterIdle
 ) -> ClusterNow:
-    """The members of a rollup of *instances* that now is made of, read as those of a rollup."""
+    """Return the state of a cluster by building and reading the members of its rollup."""
     for instance in instances:
         idle.fold_record(instance.record, in_other_clusters=instance.in_other_clusters)
     records = [instance.record for instance in instances]

@@ -1,6 +1,6 @@
 """
 The idle report: idle time and money of a period, for the person who pays.
 
-A face of *then*: `collection` reads ledgers or minute lines into it, `terminal` prints it,
-`exports` makes JSON, CSV and HTML (`page.html`) of it.
+`collection` reads ledgers or minute lines, `terminal` prints the report, and `exports` makes JSON,
+CSV and HTML (`page.html`) from it.
 """

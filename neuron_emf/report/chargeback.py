@@ -1,8 +1,8 @@
 """
-A month's chargeback: ledgers and bills go into DuckDB, and one SQL statement splits the costs.
+Split a month's bill: DuckDB reads ledgers and bills, and one SQL statement splits the cost.
 
-`chargeback.sql` beside this says how; Athena runs the same text. DuckDB reads files of this
-machine alone: what is in S3 is fetched with boto3 before, and no extension is ever loaded.
+`chargeback.sql` has the rules of the split; Athena runs the same text. DuckDB reads only files of
+this machine: boto3 fetches objects in S3 first, and no extension is ever loaded.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ REHEARSED_EXPORT: Final = "exports/focus/data/"
 """The export's prefix in the ledger's bucket of a rehearsal."""
 
 EXIT_NOT_RECONCILED: Final = 5
-"""The bill and the ledger contradict each other, or lack a part of the month."""
+"""The exit code if the bill and the ledger contradict each other, or lack a part of the month."""
 
 BILL_COLUMNS: Final = (
     "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart", "ChargePeriodEnd",
@@ -51,10 +51,10 @@ BILL_COLUMNS: Final = (
     "CapacityReservationId", "ResourceId", "SkuMeter", "x_ServiceCode", "x_Operation",
     "ConsumedQuantity", "EffectiveCost", "BilledCost",
 )  # fmt: skip
-"""What the statement reads of AWS's export FOCUS_1_2_AWS; it has more."""
+"""The columns that the statement reads from AWS's export FOCUS_1_2_AWS, which has more."""
 
 WHOLE_DIVISION: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))"
-"""Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
+"""The division in DuckDB: exact for HUGEINT, but a DOUBLE for DECIMAL."""
 
 _READ_CSV: Final = (
     "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
@@ -126,14 +126,14 @@ UNION ALL BY NAME
 SELECT substr(iso, 1, 10) AS "date", substr(iso, 12, 2) AS "hour", 'month' AS InstanceId,
   '' AS ClusterName, label AS Owner, 0 AS AllocatedCoreMinutes FROM hours
 """
-"""Rows as Athena has them, and what the command sees of each hour."""
+"""Rows as Athena has them, and the hours that the command found."""
 
 
 def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Chargeback:
     """
-    Split the bill of a month by the ledgers, of *where* if it is known already.
+    Split the bill of a month by the ledgers, with the account *where* if it is known already.
 
-    A rehearsal without a month is split over the hours of its own export.
+    In a rehearsal without a month, the hours of its export are the period.
 
     Raises:
         SettingsError: If an option names something else than it is for.
@@ -188,7 +188,7 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
 
 
 def _split(database: Any, parameters: Sequence[Any]) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection
-    """Return the answer of the statement."""
+    """Return the rows that the statement computes."""
     return [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
 
 
@@ -199,13 +199,13 @@ def _billed_hours(database: Any) -> range:  # noqa: ANN401  # as above
 
 
 def statement() -> str:
-    """The SQL for DuckDB; Athena's differs in the division."""
+    """Return the SQL for DuckDB; Athena's SQL differs in the division."""
     return resources.files("neuron_emf.report").joinpath("chargeback.sql").read_text("utf-8")
 
 
 def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path]:
     """
-    The files of the export in *places*; those of S3 are fetched into *folder*.
+    Return the files of the export in *places*. Files in S3 are fetched into *folder*.
 
     Raises:
         SettingsError: If a place has none, or one is named twice.
@@ -215,12 +215,14 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
     for number, named in enumerate(places):
         place = _rehearsed_export(where) if named == REHEARSED_BILL else named
         path = _fetched(place, where, folder / str(number)) if place.startswith(S3) else Path(place)
-        found = sorted(path.rglob("*")) if path.is_dir() else [path]
-        found = [file for file in found if file.is_file() and file.name.endswith(_CSV + _PARQUET)]
-        if not found:
+        exported = sorted(path.rglob("*")) if path.is_dir() else [path]
+        exported = [
+            file for file in exported if file.is_file() and file.name.endswith(_CSV + _PARQUET)
+        ]
+        if not exported:
             msg = f"--bill {place} has no .csv, .csv.gz or .parquet file. Name the export's files."
             raise SettingsError(msg)
-        files += found
+        files += exported
     if len({file.resolve() for file in files}) < len(files):
         msg = "--bill names a file twice. Name each file of the export once."
         raise SettingsError(msg)
@@ -250,7 +252,7 @@ def _fetched(place: str, where: Account, folder: Path) -> Path:
 @contextmanager
 def _database(folder: str) -> Iterator[Any]:
     """
-    A database in memory that spills to *folder*.
+    Yield a database in memory that spills to *folder*.
 
     Raises:
         SettingsError: If DuckDB is not installed.
@@ -268,33 +270,34 @@ def _database(folder: str) -> Iterator[Any]:
         try:
             yield database
         except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
-            found = _QUOTED_BILL_TEXT.search(str(error))
+            quoted = _QUOTED_BILL_TEXT.search(str(error))
             msg = (
-                f"Cannot divide the bill: {found[1] if found else 'an amount'} has more than 20 "
-                "digits before its point, or is no number. Check EffectiveCost, BilledCost and "
+                f"Cannot divide the bill: {quoted[1] if quoted else 'an amount'} has more than 20 "
+                "digits before its point, or is not a number. Check EffectiveCost, BilledCost and "
                 "ConsumedQuantity of --bill."
             )
             raise SourceError(msg) from error
-        except duckdb.Error as error:  # its further lines show what was read
+        except duckdb.Error as error:  # the further lines of the error contain what DuckDB read
             reason = str(error).splitlines()[0].rstrip(".")
             msg = f"Cannot read the bill or the ledger: {reason}. Check --bill and --ledger."
             raise SourceError(msg) from error
 
 
 def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # DuckDB's connection
-    """Create the view `bill` of *files*; returns its currency."""
+    """Create the view `bill` of *files*. Return its currency."""
     parts = []
     for file in files:
         reader = _READ_PARQUET if file.name.endswith(_PARQUET) else _READ_CSV
         source = reader.format(str(file).replace("'", "''"))
-        found = {str(row[0]).lower() for row in _answer(database, f"DESCRIBE FROM {source}")}
-        if missing := [column for column in BILL_COLUMNS if column.lower() not in found]:
+        columns = {str(row[0]).lower() for row in _answer(database, f"DESCRIBE FROM {source}")}
+        if missing := [column for column in BILL_COLUMNS if column.lower() not in columns]:
             msg = (
                 f"{file} lacks {', '.join(missing)}. Export the table FOCUS_1_2_AWS with all "
                 "columns, TIME_GRANULARITY HOURLY."
             )
             raise SettingsError(msg)
-        # As texts, or a column that is DECIMAL in one file and DOUBLE in another would be DOUBLE.
+        # Read columns as text: a column that is DECIMAL in one file and DOUBLE in another would be
+        # DOUBLE.
         texts = ", ".join(f"CAST({column} AS VARCHAR) AS {column}" for column in BILL_COLUMNS)
         parts.append(f"FROM {source} SELECT {texts}")
     database.execute(f"CREATE VIEW bill AS {' UNION ALL '.join(parts)}")
@@ -311,7 +314,7 @@ def _read_ledger(
     month: str,
     hours: range,
 ) -> ChargebackRow | None:
-    """Create the view `rows` of *hours* of *ledger*; returns a row if some cannot be counted."""
+    """Create the view `rows` of *hours* of *ledger*. Return a row about damaged rows, or None."""
     files = [str(file) for file in ledger.files]
     database.execute(_LEDGER, [month, files, _LEDGER_COLUMNS])
     ends = [iso_minute(hour * HOUR_MINUTES)[:13] for hour in (hours[0], hours[-1])]

@@ -1,7 +1,7 @@
 """
-The answer to a month's bill: what each owner pays, as rows of the cost table, or why not.
+The answer about a month's bill: the cost of each owner, or the reasons for a refusal.
 
-Pure. `chargeback` computes the rows, `bill_report` says why a month is refused.
+Pure. `chargeback` computes the rows, and `bill_report` explains a refusal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
 UNCHARGED_HOURS: Final = "hours without any charge"
 LIST_PRICED: Final = frozenset({UNCHARGED_HOURS, "ledger hours not billed", LEDGER_ROWS_REFUSED})
-"""Problems whose amount is at list price, in USD whatever the bill's currency is."""
+"""Problems whose amount is at list price, in USD for every currency of the bill."""
 
 MOVED: Final = "moved between clusters"
 """A note about instance-hours; no reason to refuse a month."""
@@ -47,7 +47,7 @@ class ChargebackRow(NamedTuple):
     One row of the answer, in the order of its columns.
 
     Attributes:
-        problem: What does not reconcile; None in the row of an owner.
+        problem: Name of the problem; None in the row of an owner.
 
         team: None if unknown.
 
@@ -57,11 +57,11 @@ class ChargebackRow(NamedTuple):
 
         day: Such as `2026-10-31`, UTC.
 
-        instance_type: Of the bill, otherwise of the ledger; None if unknown.
+        instance_type: From the bill, otherwise from the ledger; None if unknown.
 
         instance_id: None unless the statement was asked for instances.
 
-        found: How often the problem was found.
+        found: Number of times that the problem was found.
 
         core_minutes: Core-minutes that the owner allocated.
 
@@ -82,8 +82,8 @@ class ChargebackRow(NamedTuple):
 
         list_cost: USD at list price, by the ledger; None without a price.
 
-        cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places. The
-            five amounts from *not_idle* to *unknown* add up to it.
+        cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places. The five
+            amounts from *not_idle* to *unknown* add up to it.
 
         executions_cost: Cost of the billed hours in which executions are known.
 
@@ -157,10 +157,10 @@ class ChargebackRow(NamedTuple):
 
 class Spread(NamedTuple):
     """
-    What was spread.
+    The amounts that were spread over owners.
 
     Attributes:
-        by_label: Amounts in whole units of 1e-18, by the label that they had.
+        by_label: Amounts in whole units of 1e-18, by the label of the row that had them.
 
         owners: Number of owners over which they were spread.
     """
@@ -177,21 +177,21 @@ class Chargeback:
     Attributes:
         month: Such as `2026-10`.
 
-        hours: Its hours since the epoch; of a rehearsal the hours of the export.
+        hours: Hours of the month since the epoch; in a rehearsal, the hours of the export.
 
         currency: Currency of all amounts.
 
-        rows: What owners pay, or only what does not reconcile.
+        rows: Costs of owners, or only the problems if the month is refused.
 
         notes: Remarks about a month that is not refused.
 
-        spread: What was spread; None if nothing was asked.
+        spread: The amounts that were spread; None if *unassigned* was not set.
 
         bases: Bases of list prices.
 
         ledger_hours: Hours that the ledger has, since the epoch.
 
-        ledger_rows: Number of its rows.
+        ledger_rows: Number of rows of the ledger.
     """
 
     month: str
@@ -206,7 +206,7 @@ class Chargeback:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the month does not reconcile. No row then says what an owner pays."""
+        """Return True if the month does not reconcile. No row then has the cost of an owner."""
         return any(row.problem for row in self.rows)
 
     def currency_of(self, row: ChargebackRow) -> str:
@@ -239,30 +239,30 @@ class Chargeback:
     def sentences(self) -> list[str]:
         """Return the source of the amounts, their difference from list price, and the spread."""
         source = f"EffectiveCost of AWS's bill in {self.currency}"
-        said = [f"Amounts: {source}, by the ledger's core-minutes."]
+        sentences = [f"Amounts: {source}, by the ledger's core-minutes."]
         both = [row for row in self.rows if row.list_cost is not None]
         if both:
             billed = cost_of(sum(units_of(row.cost) for row in both))
             listed = sum((row.list_cost or Decimal(0) for row in both), Decimal(0))
             names = "; ".join(safe_name(basis, _LONGEST_BASIS) for basis in self.bases)
             difference = f": {billed - listed:+,.2f} USD" if self.currency == "USD" else ""
-            said.append(
+            sentences.append(
                 f"Where both are known: {billed:,.2f} {self.currency} billed, {listed:,.2f} USD at "
                 f"{names or 'list price'}{difference}."
             )
         moved = sum(row.found or 0 for row in self.notes)
         if moved:
-            said.append(
+            sentences.append(
                 f"{counted(moved, 'instance-hour')} moved from one cluster to another: each "
                 "cluster pays its own minutes."
             )
         missing = len({*self.hours}.difference(self.ledger_hours))
         if missing:
-            said.append(
+            sentences.append(
                 f"The ledger lacks {missing:,} of {counted(len(self.hours), 'hour')}. Their bill "
                 "is in the rows [before the ledger] and [ledger missing]."
             )
-        return [*said, *self._spread_sentences()]
+        return [*sentences, *self._spread_sentences()]
 
     def _spread_sentences(self) -> list[str]:
         if self.spread is None:
@@ -291,7 +291,7 @@ def units_of(cost: Decimal) -> int:
 
 
 def cost_of(units: int, places: int = USD_UNIT_PLACES) -> Decimal:
-    """Return whole *units* as a cost with so many decimals."""
+    """Return whole *units* as a cost with *places* decimals."""
     return _WIDE.scaleb(Decimal(units), -places)
 
 

@@ -1,8 +1,8 @@
 """
-Collect *then* of a period: from ledgers, or from minute lines of files or of a log group.
+Collect the amounts of a period from ledgers, or from minute lines of files or of a log group.
 
-An hour that a ledger does not have is named and in no sum. It is never read from lines beside
-it, so that the report, the digest and the bill have one source.
+An hour that a ledger lacks is named and is in no sum. It is never read from minute lines instead,
+so that the report, the digest and the bill have one source.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
 _NUMBER_FIELDS: Final = ("allocated", *LedgerRow._fields[6:17])
 _NUMBERS_OF: Final = itemgetter(*map(LedgerRow._fields.index, _NUMBER_FIELDS))
 _UNKNOWN_IF_NONE: Final = ("idle_cost", "executions")
-"""Numbers whose None is not 0: rows with a known one and an unknown one are not alike."""
+"""Numbers whose None is not 0: a known and an unknown number are different."""
 
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     """
-    Read the period and add it up.
+    Read the period and add up its rows.
 
     Raises:
         SettingsError: If a setting cannot be used.
@@ -95,10 +95,10 @@ def collect_before(
     settings: IdleReportSettings, files: Sequence[Path], report: IdleReport
 ) -> IdleReport | None:
     """
-    Read the month before, or as long a period before *report* begins.
+    Read the month before *report*, or a period of equal length before it.
 
-    Of a bill it reads the ledger. Returns None if nothing of it can be read, or if FILES are read
-    whole.
+    For a bill, the amounts before it come from the ledger. Returns None if no hour can be read, or
+    if FILES are read whole.
     """
     if settings.bill:
         settings = replace(settings, bill=(), by=BY[0])
@@ -148,12 +148,13 @@ def then_by_days(
     others: ClusterNames | None = None,
 ) -> tuple[Then, int]:
     """
-    What the *rows* of one *cluster* or all add up to, with teams by *rules*, and how many they are.
+    Return the sum of *rows* of one *cluster* or of all, with teams by *rules*, and their number.
 
-    They are in the order of hours. Those of a day that differ in numbers alone are added up first,
-    which is three times as fast. The clusters that were not asked for are added to *others*.
+    *rows* are in the order of hours. Rows of a day that differ only in numbers are added up first,
+    which is three times as fast. Clusters that were not asked for are added to *others*.
     """
-    then, read = Then(), 0
+    then = Then()
+    read = 0
     by_hours = groupby(rows, itemgetter(LedgerRow._fields.index("hour")))
     for _, hours in groupby(by_hours, lambda pair: pair[0] // DAY_HOURS):
         alike: dict[tuple[object, ...], tuple[LedgerRow, Sequence[int]]] = {}
@@ -187,12 +188,14 @@ def _of_ledgers(
     settings: IdleReportSettings, _files: Sequence[Path], now_ms: int
 ) -> tuple[Period, Then, Reading]:
     asked = _asked(settings, now_ms)
-    begun = range(asked.start_ms // HOUR_MS, -(-asked.end_ms // HOUR_MS))
+    started = range(asked.start_ms // HOUR_MS, -(-asked.end_ms // HOUR_MS))
     ledgers = _ledgers(settings)
-    settled = [ledger.list_settled_hours(begun) for ledger in ledgers]
-    # The hour that runs is settled by those who name it, such as an acceptance, and missed by none.
-    over = max([now_ms // HOUR_MS, *[theirs[-1] + 1 for theirs in settled if theirs]])
-    hours = range(begun.start, min(begun.stop, over))
+    settled = [ledger.list_settled_hours(started) for ledger in ledgers]
+    # The current hour can be settled only by name, as an acceptance does. It is never missing.
+    over = max(
+        [now_ms // HOUR_MS, *[settled_hours[-1] + 1 for settled_hours in settled if settled_hours]]
+    )
+    hours = range(started.start, min(started.stop, over))
     if not hours:
         msg = "No whole hour of this period is over. Use an earlier --since, or --from-lines."
         raise SettingsError(msg)
@@ -203,8 +206,8 @@ def _of_ledgers(
         hours=len(set().union(*settled).intersection(hours)),
         missing=[
             span
-            for ledger, theirs in zip(ledgers, settled, strict=True)
-            for span in spans(f"ledger {ledger.name}", sorted({*hours}.difference(theirs)))
+            for ledger, settled_hours in zip(ledgers, settled, strict=True)
+            for span in spans(f"ledger {ledger.name}", sorted({*hours}.difference(settled_hours)))
         ],
     )
     when = f"from {moment(period.start_ms)} to {moment(period.end_ms)}"
@@ -228,10 +231,10 @@ def _of_ledgers(
 
         read = [
             rows(
-                counted_objects(ledger.read_objects(theirs)),
+                counted_objects(ledger.read_objects(settled_hours)),
                 lambda error: reading.damaged.update([str(error)]),
             )
-            for ledger, theirs in zip(ledgers, settled, strict=True)
+            for ledger, settled_hours in zip(ledgers, settled, strict=True)
         ]
         once = each_once(read, note_copy)
         then, reading.ledger_rows = then_by_days(once, rules, settings.cluster, others)
@@ -242,7 +245,7 @@ def _of_ledgers(
 
 
 def _ledgers(settings: IdleReportSettings) -> list[LedgerBucket]:
-    """Those that are named, else the stack's own."""
+    """Return the ledgers that the options name, otherwise the ledger of the stack."""
     found: dict[str, LedgerBucket] = {}
     for name in settings.ledger:
         if Path(name).is_dir():
@@ -277,11 +280,11 @@ def _of_lines(
     with progress("Reading lines") as advance:
         if stack is None:
             origin = ", ".join(map(source_name, files))
-            found = lines.fold_lines(lines_in(files, advance))
+            ledger_rows = lines.fold_lines(lines_in(files, advance))
         else:
             origin = f"log group {stack.log_group}"
-            found = lines.fold_log_group(stack, advance)
-        then, _ = then_by_days(found, teams(settings.teams))
+            ledger_rows = lines.fold_log_group(stack, advance)
+        then, _ = then_by_days(ledger_rows, teams(settings.teams))
     if lines.minutes_ms is None:
         if settings.cluster and stack is not None:
             lines.others.add_names_of_account(stack, min(asked.end_ms, now_ms))

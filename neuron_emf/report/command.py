@@ -1,4 +1,4 @@
-"""`neuron-emf report`: what it prints and writes."""
+"""The command `neuron-emf report`: its options, what it prints and the files that it writes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     Reads the hours that the ledger of a stack has settled, or ledgers that are
     named. Without a ledger it reads minute lines and adds them up as the ledger
     does: of the log group, of the rehearsal, or of FILES (plain or gzip, - is
-    standard input). What is missing or unknown is said, and never 0. With
-    --bill the same table has the billed cost of a --month beside list price.
+    standard input). Missing and unknown values are named, never shown as 0. With
+    --bill the same table has the billed cost of a --month next to list price.
     """
     # --help needs none of these
     from neuron_emf.report import bill_report, chargeback  # noqa: PLC0415
@@ -91,7 +91,7 @@ def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
 
 def show(report: IdleReport, settings: IdleReportSettings) -> None:
     """
-    Write the files, then print.
+    Write the files, then print the report.
 
     Raises:
         DeliveryError: If a file or standard output takes nothing.

@@ -2,11 +2,11 @@
 The cost table: core time and cost of each owner, team, cluster, type, instance or day.
 
 Rows are exact: micro-core-minutes, and amounts in units of 10^-18 USD (`USD_UNITS`). `printed`
-rounds them for people so that the rows add up to the total in every column. Each amount of a row
-is the sum of its leaves (`Leaf`), each of which is of one kind of time.
+rounds them for people so that the rows add up to the total in every column. Each amount of a row is
+the sum of its leaves (`Leaf`); each leaf is one kind of time.
 
-Pure: no file, no clock, no terminal. It knows neither a ledger nor a bill: whoever reads one makes
-`CostRow`s, and `cost_table` adds up those with equal labels.
+Pure: no file, no clock, no terminal. It knows neither ledgers nor bills: their readers make
+`CostRow`s, and `cost_table` adds up the rows with equal labels.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Labels = tuple[str | None, ...]
 _TABLE: Final = TABLES["report"]
 
 ROW_LABELS: Final[Mapping[str, Sequence[str]]] = _TABLE["row_labels"]
-"""Labels of the rows by each key."""
+"""The labels of a row, by the key of the table."""
 
 NO_TEAM: Final = "[no team]"
-"""The team of owners without one. What no owner has is never in it."""
+"""The team of owners without a team. It never contains cost without an owner."""
 
 UNOWNED: Final = frozenset(
     {
@@ -49,15 +49,15 @@ UNOWNED: Final = frozenset(
         "[not splittable]",
     }
 )
-"""Labels of what no owner has: each has a row of its own by owner and by team."""
+"""Labels of cost without an owner: each has a row of its own by owner and by team."""
 
 USD_UNIT_PLACES: Final = 18
 USD_UNITS: Final = 10**USD_UNIT_PLACES
-"""Units of an amount in a USD, as in a bill."""
+"""Units of an amount per USD, as in a bill."""
 
 CENT: Final = USD_UNITS // 100
 TENTH_HOUR: Final = 6 * 10**6
-"""Micro-core-minutes of a tenth of a core-hour."""
+"""The micro-core-minutes of a tenth of a core-hour."""
 
 NOTHING: Final = "-"
 NO_PRICE: Final = "no price"
@@ -66,13 +66,13 @@ _NANO: Final = USD_UNITS // 10**USD_PLACES
 
 LEAVES: Final = len(Leaf) + 1
 SPREAD: Final = len(Leaf)
-"""Amounts of a row: those of `Leaf`, and last what is spread to the row beside its own cost."""
+"""The number of amounts of a row: one for each `Leaf`, then the amount spread to the row."""
 
 COST_LEAVES: Final = slice(0, SPREAD)
 
 
 COLUMNS: Final[Sequence[str]] = tuple(_TABLE["columns"])
-"""Headings of `cells`, on every face; money from `cost` on."""
+"""Headings of `cells` in every output; the columns from `cost` on are money."""
 
 COST_MEMBERS: Final[Mapping[str, str]] = _TABLE["cost_members"]
 """Members of JSON and columns of CSV, by the column of the table."""
@@ -111,7 +111,7 @@ class CostRow:
     billed_executions: int = 0
 
     def fold_row(self, other: CostRow) -> None:
-        """Add all of *other*."""
+        """Add every amount of *other*."""
         self.time.fold_time(other.time)
         if other.billed is not None:
             before = self.billed or [0] * LEAVES
@@ -121,7 +121,7 @@ class CostRow:
 
     @property
     def listed(self) -> Sequence[int] | None:
-        """List price by `Leaf` of the cores that have a price; None if no core has one."""
+        """Return the list price by `Leaf` of cores with a price; None if no core has one."""
         time = self.time
         if time.unpriced and time.unpriced == time.allocated and not time.cost:
             return None
@@ -129,7 +129,7 @@ class CostRow:
 
     @property
     def leaves(self) -> Sequence[int] | None:
-        """Cost by `Leaf`: billed where a bill is given, else at list price; None if unknown."""
+        """Return the cost by `Leaf`: billed, or list price without a bill; None if unknown."""
         return self.listed if self.billed is None else self.billed
 
     def amount(self, column: str) -> int | None:
@@ -150,7 +150,7 @@ class CostRow:
 
     @property
     def million_executions_cost(self) -> int | None:
-        """Cost of a million executions in billionths of a USD; None if not known."""
+        """Return the cost of a million executions in billionths of a USD; None if unknown."""
         if self.billed is None:
             return self.time.million_executions_cost
         if not self.billed_executions:
@@ -163,13 +163,13 @@ class PrintedRow(NamedTuple):
     A row as people see it: whole cents and tenths of core-hours, which add up to the total's.
 
     Attributes:
-        labels: As `ROW_LABELS` says; `[total]` and `[N more]` have blanks behind.
+        labels: One for each of `ROW_LABELS`; blank after `[total]` and `[N more]`.
 
         row: Exact amounts.
 
         tenths: Tenths of core-hours.
 
-        cents: By `Leaf`; 0 if the cost is unknown.
+        cents: Cents by `Leaf`; 0 if the cost is unknown.
 
         list_cents: Cost at list price; 0 if unknown.
     """
@@ -187,7 +187,7 @@ class PrintedRow(NamedTuple):
         return sum(self.cents[_COLUMN_LEAVES[column]])
 
     def cells(self) -> dict[str, str]:
-        """Return its texts by `COLUMNS`; `-` if there is nothing to show."""
+        """Return the texts of the row by `COLUMNS`; `-` for an empty cell."""
         time = self.row.time
         million = self.row.million_executions_cost
         is_unpriced = self.row.billed is None and time.executions and million is None
@@ -230,7 +230,7 @@ class CostTable:
 
     @property
     def total(self) -> CostRow:
-        """All rows together."""
+        """The sum of all rows."""
         return _sum(row for _, row in self.rows)
 
     def columns(self) -> list[str]:
@@ -283,16 +283,16 @@ class CostTable:
 
 
 def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
-    """Return the table of *rows*; those with equal labels are added up."""
-    found: dict[Labels, CostRow] = {}
+    """Return the table of *rows*. Rows with equal labels are added up."""
+    rows_by_labels: dict[Labels, CostRow] = {}
     for labels, row in rows:
-        found.setdefault(labels, CostRow()).fold_row(row)
+        rows_by_labels.setdefault(labels, CostRow()).fold_row(row)
     if by == "day":
-        return CostTable(by, sorted(found.items(), key=lambda pair: str(pair[0])))
+        return CostTable(by, sorted(rows_by_labels.items(), key=lambda pair: str(pair[0])))
     return CostTable(
         by,
         sorted(
-            found.items(),
+            rows_by_labels.items(),
             key=lambda pair: (
                 -(pair[1].amount("cost") or 0),
                 -pair[1].time.allocated,
@@ -323,7 +323,7 @@ def owner_labels(by: str, *, owner: str, cluster: str | None, team: str | None) 
 
 
 def then_table(then: Then, by: str) -> CostTable:
-    """Return the table of rows of a ledger, or of minute lines, at list price."""
+    """Return the table of the amounts *then* of a ledger or of minute lines, at list price."""
     times: Iterable[tuple[Labels, CoreTime]]
     if by == "day":
         times = (((iso(day * DAY_MS)[:10],), time) for day, time in then.days.items())
@@ -349,7 +349,7 @@ def _labels(text: str, by: str) -> Labels:
 
 
 def _printed_sum(labels: Labels, rows: Sequence[PrintedRow]) -> PrintedRow:
-    """Return a row with the sum of what is printed of *rows*."""
+    """Return a row with the sum of the printed values of *rows*."""
     return PrintedRow(
         labels,
         _sum(row.row for row in rows),

@@ -1,9 +1,10 @@
 """
-The idle report for programs, spreadsheets and browsers: JSON, CSV (RFC 4180) and one HTML page.
+The idle report for programs, spreadsheets and browsers: JSON, CSV (RFC 4180) and HTML.
 
-Amounts in JSON and CSV are whole micro-core-minutes and billionths of a dollar as decimals: they
-add up to the last digit. What is unknown is null in JSON and empty in CSV, never 0.
-The one module that knows Jinja2, which escapes other people's text in `page.html`.
+Amounts in JSON and CSV are whole micro-core-minutes and billionths of a dollar as decimals, which
+add up to the last digit. An unknown value is null in JSON and empty in CSV, never 0.
+
+This is the only module that knows Jinja2, which escapes names in `page.html`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 MAX_ROWS_OF_EXPORT: Final = 1_000
-"""Rows of a table of the page; a browser is slow with more, and CSV has all."""
+"""The rows of a table in HTML: a browser is slow with more. The CSV has all rows."""
 
 _TIMES_WITH_TELEMETRY: Final = ("busy", "used", "idle")
 _TIMES: Final = ("allocated", "unknown", "unpriced", *_TIMES_WITH_TELEMETRY)
@@ -41,7 +42,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
 def amounts_of(row: CostRow) -> dict[str, str | None]:
-    """The amounts of *row* as exact decimals; None if unknown."""
+    """Return the amounts of *row* as exact decimals; None if unknown."""
     time = row.time
     texts: dict[str, str | None] = {}
     for name in _TIMES:
@@ -60,8 +61,9 @@ def _decimal(whole: int | None, places: int) -> str | None:
 
 
 def json_text(report: IdleReport) -> str:
-    """The report as one JSON document, as `neuron_emf/schemas/report.json` says it."""
-    reading, micros_of = report.reading, sorted(report.then.unpriced.items())
+    """Return the report as one JSON document with the schema `neuron_emf/schemas/report.json`."""
+    reading = report.reading
+    micros_of = sorted(report.then.unpriced.items())
     table = report.table()
     problems = _problems(report.bill)
     unpriced = {name: decimal_text(micros, MINUTE_PLACES) for name, micros in micros_of}
@@ -123,7 +125,7 @@ def _problems(bill: Chargeback | None) -> list[JsonObject]:
 
 
 def csv_text(report: IdleReport) -> str:
-    """Its rows and the total as CSV, with a header; a spreadsheet sees no formula in a name."""
+    """Return the rows and the total as CSV with a header. No cell can be a spreadsheet formula."""
     table = report.table()
     rows: list[Sequence[str | None]] = [
         [*ROW_LABELS[table.by], *amounts_of(table.total), "currency"]
@@ -135,8 +137,8 @@ def csv_text(report: IdleReport) -> str:
 
 
 def html(report: IdleReport) -> str:
-    """One page: light, dark and printed, with no script and nothing fetched."""
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - for whoever wants a page
+    """Return the report as one HTML page for light, dark and print, without scripts or requests."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - only --html needs it
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -1,4 +1,4 @@
-"""The idle report: *then* of a period, what was read for it, and what both mean in sentences."""
+"""The idle report: the amounts of a period, how much was read, and the sentences about both."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NO_SAVINGS: Final = (
 )
 
 PART_WORDS: Final = TABLES["report"]["parts"]
-"""Each part of idle cost, and how to save it."""
+"""The parts of idle cost, and how to save each."""
 
 
 class Span(NamedTuple):
@@ -50,7 +50,7 @@ class Span(NamedTuple):
     Hours of the period that are in no sum.
 
     Attributes:
-        where: What does not have them, such as the name of a ledger.
+        where: The source that lacks the hours, such as the name of a ledger.
     """
 
     where: str
@@ -61,30 +61,30 @@ class Span(NamedTuple):
 @dataclass(slots=True, kw_only=True)
 class Reading:
     """
-    What was read.
+    The amount of input that a report was made from.
 
     Attributes:
-        origin: The source, as a person would name it.
+        origin: Name of the source for people.
 
-        is_ledger: Rows of a ledger, not minute lines.
+        is_ledger: True for rows of a ledger, False for minute lines.
 
         hours: Number of hours of the period that any source has.
 
         missing: Hours of the period that are in no sum, in order.
 
-        damaged: How many objects and rows of the ledger could not be read, by what is wrong.
+        damaged: Objects and rows of the ledger that could not be read, by problem.
 
-        ledger_rows: Rows in them that were read.
+        ledger_rows: Rows of the ledger that were read.
 
-        copies: Rows of instance-hours that an earlier ledger has.
+        copies: Rows of instance-hours that an earlier ledger has too.
 
         minute_lines: Distinct records of the period and cluster.
 
         outside: Records of other times or clusters.
 
-        repeated: Lines that had been read before.
+        repeated: Lines with a record that had been read before.
 
-        unreadable: Lines that are none of ours, or damaged.
+        unreadable: Lines that are not minute lines, or are damaged.
     """
 
     origin: str
@@ -108,19 +108,19 @@ class IdleReport:
     Attributes:
         start_ms: Start of the period, milliseconds since the Unix epoch.
 
-        end_ms: Its end.
+        end_ms: End of the period, milliseconds since the Unix epoch.
 
-        made_ms: When it was made.
+        made_ms: Time at which the report was made, milliseconds since the Unix epoch.
 
         cluster: The selected cluster; empty for all.
 
-        by: Which of `ROW_LABELS` the rows are by.
+        by: Key of the rows, one of `ROW_LABELS`.
 
         team: The selected team; empty for all.
 
-        has_rules: True if rules of teams were given to the command.
+        has_rules: True if the command has rules of teams.
 
-        currency: Of all amounts.
+        currency: Currency of all amounts.
 
         bill: A month's bill split by the ledger; None for list prices.
     """
@@ -138,43 +138,47 @@ class IdleReport:
     bill: Chargeback | None = None
 
     def table(self, by: str = "") -> CostTable:
-        """Return the table by *by*, or by the key of the report."""
+        """Return the table by *by*, or by the report's own key."""
         by = by or self.by
         return then_table(self.then, by) if self.bill is None else self.bill.table(by)
 
     @property
     def keys(self) -> Sequence[str]:
-        """The keys of its tables."""
+        """The keys of the report's tables."""
         return (*ROW_LABELS,)
 
     @property
     def hours(self) -> int:
-        """Number of hours of the period, with those that it has in part."""
+        """The number of hours of the period, including partial hours."""
         return -(-self.end_ms // HOUR_MS) - self.start_ms // HOUR_MS
 
     def period(self) -> str:
         """The period and the clusters, as a sentence."""
-        whose = (
+        clusters = (
             f"cluster {command_output.shown_name(self.cluster)}" if self.cluster else "all clusters"
         )
         length = duration((self.end_ms - self.start_ms) // MINUTE_MS)
         covered = f"{self.reading.hours:,} of {counted(self.hours, 'hour')} covered"
-        return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}; {covered}."
+        return (
+            f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {clusters}; {covered}."
+        )
 
     def lead(self) -> list[str]:
         """The basis of amounts, missing hours, the most expensive owner, and how teams are set."""
         if self.bill is None:
-            said = [*price_sentences(self.then), *_missing(self), *_who(self)]
+            sentences = [*price_sentences(self.then), *_missing(self), *_who(self)]
             if self.then.total.unpriced and self.then.total.million_executions_cost:
-                said.append("USD per million executions: of hours in which all cores have a price.")
+                sentences.append(
+                    "USD per million executions: of hours in which all cores have a price."
+                )
         else:
-            said = self.bill.sentences()
+            sentences = self.bill.sentences()
         if self.by == "team" and not self.has_rules:
-            said.append(TEAM_HINT)
-        return said
+            sentences.append(TEAM_HINT)
+        return sentences
 
     def notes(self) -> list[str]:
-        """What could be saved and how, the prices, and what was read."""
+        """The possible savings and their measures, the prices, and the amount of input."""
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
         gaps = gap_sentences(self.then, setting)
         savings = savings_sentences(self.savings(), self.hours)
@@ -185,7 +189,7 @@ class IdleReport:
         return [*parts, *gaps, *read_sentences(self.reading), *savings]
 
     def savings(self) -> list[Saving]:
-        """What each cluster could have saved, most money first."""
+        """The possible savings of each cluster, highest amount first."""
         return savings_of(self.then.cluster_hours, self.hours)
 
     def headline(self) -> str:
@@ -194,7 +198,7 @@ class IdleReport:
 
 
 def spans(where: str, hours: Iterable[int]) -> list[Span]:
-    """Spans of consecutive *hours*, which are ascending."""
+    """Return the spans of consecutive *hours*, which are ascending."""
     found: list[Span] = []
     for hour in hours:
         start_ms = hour * HOUR_MS
@@ -220,26 +224,28 @@ def _missing(report: IdleReport) -> list[str]:
     by_place: dict[str, list[Span]] = {}
     for span in report.reading.missing:
         by_place.setdefault(span.where, []).append(span)
-    said = []
-    for where, theirs in by_place.items():
-        hours = sum(span.end_ms - span.start_ms for span in theirs) // HOUR_MS
-        named = [f"{moment(span.start_ms)} to {moment(span.end_ms)}" for span in theirs[:MAX_NAMED]]
+    sentences = []
+    for where, missing in by_place.items():
+        hours = sum(span.end_ms - span.start_ms for span in missing) // HOUR_MS
+        named = [
+            f"{moment(span.start_ms)} to {moment(span.end_ms)}" for span in missing[:MAX_NAMED]
+        ]
         what = "not settled" if report.reading.is_ledger else "without a minute line"
         now = "; neuron-emf top shows now" if report.reading.is_ledger else ""
-        said.append(
+        sentences.append(
             f"In no sum: {hours:,} of {counted(report.hours, 'hour')}, {what} in {where}: "
-            f"{joined(named, len(theirs) - MAX_NAMED)}{now}."
+            f"{joined(named, len(missing) - MAX_NAMED)}{now}."
         )
-    return said
+    return sentences
 
 
 def read_sentences(read: Reading) -> list[str]:
-    """Return how much was read, and what of it is in no sum."""
+    """Return sentences about how much was read, and which input is in no sum."""
     what = counted(read.ledger_rows, "row") if read.is_ledger else ""
-    said = [f"{what or counted(read.minute_lines, 'minute line')} read from {read.origin}."]
+    sentences = [f"{what or counted(read.minute_lines, 'minute line')} read from {read.origin}."]
     if read.damaged:
         named = [f"{problem} ({number:,})" for problem, number in read.damaged.items()]
-        said.append(
+        sentences.append(
             f"Damaged, in no sum: {joined(named[:MAX_NAMED], len(named) - MAX_NAMED)}. Have settle "
             "write these hours again while their minutes last, or restore the objects."
         )
@@ -249,5 +255,5 @@ def read_sentences(read: Reading) -> list[str]:
         (read.unreadable, "line", "could not be read"),
     ):
         if number:
-            said.append(f"{counted(number, noun)} {why}.")
-    return said
+            sentences.append(f"{counted(number, noun)} {why}.")
+    return sentences

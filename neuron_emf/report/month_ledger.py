@@ -1,7 +1,7 @@
 """
-The ledgers of a month: their objects on this machine, and which of its hours they have whole.
+The ledgers of a month: their objects on this machine, and the hours that they have complete.
 
-Nothing is known here of rows.
+This module does not read rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class LedgerFiles(NamedTuple):
     Attributes:
         files: Objects, or files of rows.
 
-        labels: `SETTLED_ROW` or `MISSING_ROW` of each hour of which objects say it.
+        labels: `SETTLED_ROW` or `MISSING_ROW` for each hour; an hour without an entry is judged by
+            its rows.
     """
 
     files: Sequence[Path]
@@ -42,7 +43,7 @@ class LedgerFiles(NamedTuple):
 
 
 def month_hours(month: str) -> range:
-    """The hours of *month*, as whole hours since the epoch."""
+    """Return the hours of *month*, as whole hours since the epoch."""
     period = month_period(month, WHOLE_TIME.end_ms)
     return range(period.start_ms // HOUR_MS, period.end_ms // HOUR_MS)
 
@@ -50,12 +51,12 @@ def month_hours(month: str) -> range:
 @dataclass(frozen=True, slots=True)
 class MonthOfLedger:
     """
-    The part of one ledger that is of a month.
+    The objects of one ledger in a month.
 
     Attributes:
         first_hour: The first hour of the ledger, before the month or in it.
 
-        parts: The numbers of its objects by hour.
+        parts: Numbers of its objects, by hour.
     """
 
     first_hour: int
@@ -66,8 +67,8 @@ def hour_labels(ledgers: Sequence[MonthOfLedger], hours: range) -> dict[int, str
     """
     Return `SETTLED_ROW` for each of *hours* with all its objects, else `MISSING_ROW`.
 
-    An hour is missing if one of *ledgers* has begun before it and lacks an object. After the
-    last hour of a ledger another one may go on. If one began before *hours*, the hour before
+    An hour is missing if one of *ledgers* begins before it and lacks an object. After the last hour
+    of a ledger, another ledger may continue. If a ledger begins before *hours*, the hour before
     them is settled too.
     """
     settled = {
@@ -93,8 +94,8 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
     """
     Return the objects of *month* in *places*, and the labels of its hours.
 
-    Objects of buckets are fetched into *folder*. Of a place that is one file only the rows say
-    which hours are there.
+    Objects of buckets are fetched into *folder*. For a place that is one file, only the rows show
+    which hours it has.
 
     Raises:
         SettingsError: If a place has none.
@@ -108,20 +109,20 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
         if place.startswith(S3) or not path.exists():
             path = folder / str(number)
             first_hour = _fetch_month(place, month_hours(month), where, path)
-        found = (
+        objects = (
             [path] if path.is_file() else sorted(path.glob(f"**/date={month}-*/hour=*/part=*.gz"))
         )
-        if not found:
+        if not objects:
             msg = f"--ledger {place} has no hour of {month}. Name a bucket, or a copy of one."
             raise SettingsError(msg)
-        files += found
-        roots = sorted({file.parents[2] for file in found if file != path})
+        files += objects
+        roots = sorted({file.parents[2] for file in objects if file != path})
         ledgers += [_month_of_ledger(root, month, first_hour) for root in roots]
     return LedgerFiles(files, hour_labels(ledgers, month_hours(month)))
 
 
 def _month_of_ledger(root: Path, month: str, first_hour: int | None) -> MonthOfLedger:
-    """Return the month of the ledger in *root*, which has folders `date=YYYY-MM-DD`."""
+    """Return the objects of *month* of the ledger in *root*, with folders `date=YYYY-MM-DD`."""
     parts: dict[int, set[int]] = defaultdict(set)
     for file in root.glob(f"date={month}-*/hour=*/part=*.gz"):
         place = parse_part_key(LEDGER_PREFIX + file.relative_to(root).as_posix())
@@ -135,7 +136,7 @@ def _month_of_ledger(root: Path, month: str, first_hour: int | None) -> MonthOfL
 
 
 def _fetch_month(place: str, hours: range, where: Account, folder: Path) -> int | None:
-    """Fetch the objects of *hours* in a bucket into *folder*; returns the bucket's first hour."""
+    """Fetch the objects of *hours* in a bucket into *folder*. Return the bucket's first hour."""
     bucket = LedgerBucket(where, place.removeprefix(S3).rstrip("/"))
     keys = [key for prefix in day_prefixes(hours) for key in bucket.list_keys(prefix)]
     objects = bucket.read_keys(enumerate(keys))

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REHEARSED_BILL: Final = "s3://"
-"""`--bill` without a value: the export that the rehearsal has made up."""
+"""The value of `--bill` without a value: the rehearsal's own export."""
 
 BY: Final = ("owner", "team", "cluster", "type", "instance", "day")
 TEAM_BY: Final = ("owner", "cluster")
-"""Those of one team."""
+"""The keys of a team's tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class IdleReportSettings(
     ClusterSettings,
     PeriodSettings,
 ):
-    """Which time, whose money, and where to put what is found."""
+    """The period, the rows and the files of an idle report."""
 
     month: str = setting("", "A month of UTC, such as 2026-11.", metavar="YYYY-MM")
     by: str = setting(

@@ -1,7 +1,7 @@
 """
-The report of one team: its owners and clusters, the change, and what is not in the amounts.
+The report of one team: its owners and clusters, the change, and what the amounts leave out.
 
-It takes tables by owner, of a ledger or of a bill, so that both give the same answer.
+It reads tables by owner, from a ledger or from a bill, so that both give the same answer.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _COLUMNS: Final = (
     "spread",
     "per million",
 )
-_MAX_ROWS: Final = 2  # of owners, and of clusters: the answer has at most 15 lines
+_MAX_ROWS: Final = 2  # rows by owner, and by cluster: the answer has at most 15 lines
 _LONGEST_NAME: Final = 24
 _LONGEST_LINE: Final = 100
-_LEAST_OF_CENTS: Final = 100  # USD per hour that need no more than two decimals
+_LEAST_OF_CENTS: Final = 100  # rates below this have more than two decimals, in USD per hour
 _WITHOUT_TEAM: Final = UNOWNED | PLACEHOLDER_OWNERS | {UNNAMED_OWNER}
 
 
@@ -115,9 +115,9 @@ class TeamReport(IdleReport):
     The report of one team; `then` contains the team's owners only.
 
     Attributes:
-        now: Its rows.
+        now: Rows of the period.
 
-        before: Its rows of the period before; None if no hour of that period could be read.
+        before: Rows of the period before; None if no hour of that period could be read.
     """
 
     now: TeamPeriod
@@ -125,7 +125,7 @@ class TeamReport(IdleReport):
 
     @property
     def keys(self) -> Sequence[str]:
-        """The keys of its tables."""
+        """The keys of the report's tables."""
         return TEAM_BY
 
     def table(self, by: str = "") -> CostTable:
@@ -257,20 +257,20 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
 def _not_in_it(period: TeamPeriod, currency: str) -> list[str]:
     total = period.not_in_it.printed(1)[-1]
     own = period.total.row
-    said = []
+    parts = []
     if own.billed is None and own.time.unpriced:
-        said.append(f"{core_hours(own.time.unpriced)} without a price")
+        parts.append(f"{core_hours(own.time.unpriced)} without a price")
     if total.row.time.allocated or total.column_cents("cost"):
         amount = f"{_money(total.column_cents('cost'))} {currency}"
         if total.row.leaves is None:
             amount = core_hours(total.row.time.allocated)
-        said.append(f"{amount} without a named owner in its clusters")
+        parts.append(f"{amount} without a named owner in its clusters")
     if total.row.time.unknown or total.cents[Leaf.UNKNOWN]:
         cost = f"{_money(total.cents[Leaf.UNKNOWN])} {currency}"
-        said.append(f"{cost} of that without telemetry ({core_hours(total.row.time.unknown)})")
+        parts.append(f"{cost} of that without telemetry ({core_hours(total.row.time.unknown)})")
     if spread := period.total.column_cents("spread"):
-        said.append(f"{_money(spread)} {currency} spread to it")
-    return [f"Not in it: {joined(said)}."] if said else []
+        parts.append(f"{_money(spread)} {currency} spread to it")
+    return [f"Not in it: {joined(parts)}."] if parts else []
 
 
 def _per_hour(cents: int, hours: int) -> str:

@@ -1,4 +1,4 @@
-"""The report on a terminal: one cost table, and what it means. The page has the same cells."""
+"""The report on a terminal: one cost table with its sentences. HTML has the same cells."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MAX_ROWS: Final = 10
 
 _INDENT: Final = "  "  # of numbers below their name
 MAX_LINE_CHARS: Final = 10_000
-"""Longer than any line of numbers."""
+"""A bound above the length of any line of numbers."""
 
 
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
-    """What to print, with at most *rows* rows in the table."""
+    """Return what to print, with at most *rows* rows in the table."""
     table = report.table()
     return [
         Text(report.headline(), style="bold"),
@@ -50,8 +50,8 @@ class TableLines:
     """
     A cost table that is as wide as its terminal and cuts no number.
 
-    Names are before the numbers if all fit on a line, otherwise above them. Columns for which
-    a line has no room go on to the next line.
+    Names are before the numbers if all fit on a line, otherwise above them. Columns that do not fit
+    on a line continue on the next line.
     """
 
     table: CostTable
@@ -87,7 +87,7 @@ class TableLines:
 def _side_by_side(
     names: Sequence[str], rows: Sequence[Sequence[Sequence[str]]], gap: int
 ) -> list[list[str]]:
-    """Return the lines of each row: its name, then its numbers; all lines are as long."""
+    """Return the lines of each row: its name, then its numbers. All lines have the same length."""
     width = max(map(cell_len, names))
     blocks = []
     for name, numbers in zip(names, _number_lines(rows, gap, MAX_LINE_CHARS), strict=True):
@@ -139,18 +139,18 @@ def heading_lines(column: str, currency: str) -> list[str]:
 
 
 def shown_labels(table: CostTable) -> list[str]:
-    """Return the labels of *table* that any row has."""
+    """Return the labels of *table* that have a value in any row."""
     columns = zip(ROW_LABELS[table.by], *(labels for labels, _ in table.rows), strict=True)
     return [label for label, *texts in columns if any(texts)]
 
 
 def heading(label: str) -> str:
-    """`instance` of `instance_id`."""
+    """Return the heading of *label*: `instance` for `instance_id`."""
     return label.removesuffix("_id").removeprefix("instance_")
 
 
 def row_name(by: str, labels: Labels) -> str:
-    """`slurm:4711 ada, team ml, cluster research`."""
+    """Return a name such as `slurm:4711 ada, team ml, cluster research`."""
     (_, first), *others = zip(ROW_LABELS[by], labels, strict=True)
     shown = [command_output.shown_name(first)]
     for label, text in others:

@@ -1,7 +1,7 @@
 """
-Assign the cost of a bill that has no owner: spread it over owners, or collect it under a name.
+Assign a bill's cost without an owner: spread it over owners, or collect it under one name.
 
-Pure, exact to the last of 18 decimals.
+Pure, and exact to the last of 18 decimals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SPREAD: Final = "spread"
 MAX_SPREAD_PERCENT: Final = 20
-"""Percent of the total up to which an amount without an owner is spread without a question."""
+"""The largest share of the total that is spread without --spread-anyway, in percent."""
 
 
 def assign_unassigned(
@@ -31,7 +31,7 @@ def assign_unassigned(
     """
     Spread the cost without an owner over the owners of *rows*, or give it the owner *how*.
 
-    Owners share it in proportion to their cost. Returns the rows, and what was spread.
+    Owners share it in proportion to their cost. Returns the rows, and the amounts that were spread.
 
     Raises:
         SettingsError: If more than MAX_SPREAD_PERCENT of the total would be spread, unless

@@ -1,6 +1,6 @@
 """
-`neuron-emf top`: the answer of `neuron-emf page` for this moment, as text.
+`neuron-emf top`: the current answer of `neuron-emf page`, as text.
 
-It asks the page's own view and reckons nothing itself: what a rollup line does not
-tell is said to be unknown, and never 0.
+It reads the view of the page and computes nothing itself. A value that rollup lines lack is shown
+as unknown, never as 0.
 """

@@ -19,7 +19,7 @@ from neuron_emitter.settings.options import options
 
 @dataclass(frozen=True, kw_only=True)
 class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
-    """What is shown of which stack, and how often."""
+    """The stack or the files to show, and how often."""
 
     once: bool = flag("Print the answer once and exit; the default without a terminal.")
     watch: bool = flag("Refresh it until Ctrl-C; the default on a terminal.")

@@ -1,4 +1,4 @@
-"""The answer for this moment as text of at most 80 columns; once or refreshed."""
+"""The current answer as text of at most 80 columns, printed once or refreshed."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
     Answer = JsonObject
-    """As `schemas/now.json` describes it."""
+    """The answer with the schema `schemas/now.json`."""
 
 TERMINAL_COLUMNS: Final = 80
 EACH_S: Final = 10.0
-"""As the page asks: it reads rollups each minute, and alarms each ten seconds."""
+"""The interval of the page's requests. It reads rollups each minute, alarms each ten seconds."""
 
 _CARDS: Final = {
     "Idle cores": "idle", "Cost": "cost", "Avoidable": "avoidable", "Utilization": "utilization",
@@ -55,10 +55,10 @@ _LONGEST_NOTE: Final = 200
 
 def answer_of_view(view: PageView, cluster: str) -> Answer:
     """
-    What *view* answers for now; without a *cluster* all are shown.
+    Return the current answer of *view*; an empty *cluster* means all clusters.
 
     Raises:
-        EmitterError: If nobody answers, or there is no such cluster.
+        EmitterError: If the view does not answer, or there is no such cluster.
     """
     try:
         return {**view.now({"cluster": cluster}), "alarms": view.alarms({})["alarms"]}
@@ -68,12 +68,13 @@ def answer_of_view(view: PageView, cluster: str) -> Answer:
 
 def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
     """
-    The same of the newest lines of *files*, which know of no alarms.
+    Return the answer from the newest lines of *files*, which have no alarms.
 
     Raises:
-        EmitterError: If they cannot be read, or there is no such cluster.
+        EmitterError: If the files cannot be read, or there is no such cluster.
     """
-    now, now_ms = now_of_files(files), periods.now_ms()
+    now = now_of_files(files)
+    now_ms = periods.now_ms()
     if cluster and not now.of_cluster(cluster).clusters:
         msg = "The newest lines of FILES are of no cluster of that name. Choose another one."
         raise SourceError(msg)
@@ -87,7 +88,7 @@ def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
 
 
 def parts_of(answer: Answer) -> list[RenderableType]:
-    """Status, the three numbers, who owns idle cores, firing alarms, clusters."""
+    """Return the status, the three numbers, owners of idle cores, firing alarms and clusters."""
     firing = list(_firing(answer))
     parts: list[RenderableType] = [Text(_status(answer, len(firing))), _numbers(answer)]
     if answer["owners"]:
@@ -114,15 +115,16 @@ def parts_of(answer: Answer) -> list[RenderableType]:
 
 def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> None:
     """
-    Show what *ask* says until *is_stopped*, which waits so many seconds.
+    Show the answers of *ask* until *is_stopped*, which waits the given seconds, returns True.
 
-    What cannot be read later on is said below the last answer, which stays. What is no terminal
-    gets one answer after the other.
+    If a later answer cannot be read, the reason is shown below the last answer. Without a terminal,
+    answers are printed one after the other.
 
     Raises:
         EmitterError: If the first answer cannot be read.
     """
-    parts, trouble = parts_of(ask()), ""
+    parts = parts_of(ask())
+    trouble = ""
     console = command_output.console()
     with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
         while True:
@@ -133,7 +135,8 @@ def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> Non
             if is_stopped(EACH_S):
                 return
             try:
-                parts, trouble = parts_of(ask()), ""
+                parts = parts_of(ask())
+                trouble = ""
             except EmitterError as error:
                 trouble = f"\n{printable(str(error), 300)}"
 
@@ -171,7 +174,8 @@ def _owners(owners: Sequence[Answer]) -> Table:
     rows = []
     for owner_row in owners[:_FIRST_OWNERS]:
         team = f" ({shown_name(owner_row['team'])})" if owner_row["team"] else ""
-        owner, words = f"{shown_name(owner_row['name'])}{team}", owner_row["words"]
+        owner = f"{shown_name(owner_row['name'])}{team}"
+        words = owner_row["words"]
         numbers = (words["cores"], words["idle"], words["usd"])
         rows.append((owner, shown_name(owner_row["cluster"]), *numbers))
         if words["uses"]:
@@ -190,7 +194,8 @@ def _firing(answer: Answer) -> Iterator[tuple[str, ...]]:
         for row in alarm["contributors"] or [{**alarm, "name": ""}]
     ]
     for alarm, row in sorted(firing, key=lambda pair: urgency_rank(pair[1])):
-        name, since_ms = row["name"], row["since_ms"]
+        name = row["name"]
+        since_ms = row["since_ms"]
         if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
             since = "unknown" if since_ms is None else moment(since_ms)
             cluster = shown_name(name) if name else "-"
@@ -204,7 +209,7 @@ def _cluster(row: Answer) -> tuple[str, ...]:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Table:
-    """The first column is cut to the room that the others leave; a number never is."""
+    """Return a table. Its first column is cut to the remaining width; a number is never cut."""
     table = Table.grid(padding=(0, 2), pad_edge=False)
     widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
     widths[1:] = [

@@ -98,8 +98,10 @@ def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
     Raises:
         UnknownFactError: If its manager is not known.
     """
-    ec2, region = require_known(account.ec2), lines.newest.region or ""
-    is_spot, zone = ec2.lifecycle == SPOT, ec2.availability_zone
+    ec2 = require_known(account.ec2)
+    region = lines.newest.region or ""
+    is_spot = ec2.lifecycle == SPOT
+    zone = ec2.availability_zone
     return require_known(account.manager).commands(lines.instance_id, region, zone, is_spot=is_spot)
 
 
@@ -111,11 +113,11 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     if manager.leave:
         return failed(f"{said}. {manager.leave.rstrip('.')}")
     if not commands_of(lines, account):
-        return failed(f"{said}, of which a name has not the form of its kind")
+        return failed(f"{said}: a name does not have the form of its kind")
     if RESERVATIONS_KNOWN in reservations and not manager.places_work:
         return failed("a scheduler runs on it that no tag names: drain it there")
     if _NO_SCHEDULER in reservations and manager.places_work:
-        return unknown(f"{manager.kind}, of which the emitter sees nothing on it")
+        return unknown(f"{manager.kind}, but the emitter sees no part of it on the instance")
     return ok(said)
 
 

@@ -52,7 +52,8 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
     members = account.read(account.container_instances)
 
     def manager() -> Manager:
-        known, starter = require_known(ec2), require_known(group)
+        known = require_known(ec2)
+        starter = require_known(group)
         name = starter.name if starter else None
         return manager_of(known.tags, known.operator, name, require_known(members))
 
@@ -101,7 +102,8 @@ class _Questions:
         said = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
         ((instance,),) = (reservation["Instances"] for reservation in said["Reservations"])
         _refuse_others(instance["InstanceId"], self._id)
-        operator, placement = instance.get("Operator", {}), instance["Placement"]
+        operator = instance.get("Operator", {})
+        placement = instance["Placement"]
         return Ec2Facts(
             state=instance["State"]["Name"],
             instance_type=instance["InstanceType"],
@@ -130,14 +132,16 @@ class _Questions:
     def group(self) -> GroupFacts | None:
         """Return its auto-scaling group."""
         asked = {"InstanceIds": [self._id]}
-        operation, listed = "describe_auto_scaling_instances", "AutoScalingInstances"
+        operation = "describe_auto_scaling_instances"
+        listed = "AutoScalingInstances"
         members = self._all("autoscaling", operation, listed, **asked)
         if not members:
             return None
         name = str(members[0]["AutoScalingGroupName"])
         asked = {"AutoScalingGroupNames": [name]}
         said = self._ask("autoscaling", "describe_auto_scaling_groups", **asked)
-        (member,), (group,) = members, said["AutoScalingGroups"]
+        (member,) = members
+        (group,) = said["AutoScalingGroups"]
         _refuse_others(member["InstanceId"], self._id)
         _refuse_others(group["AutoScalingGroupName"], name)
         return GroupFacts(
@@ -187,7 +191,8 @@ class _Questions:
     def _node_facts(self, name: str, node: JsonObject) -> AccountFacts:
         cluster = self._ask("sagemaker", "describe_cluster", ClusterName=name)
         _refuse_others(node["InstanceId"], self._id)
-        place, number = node["InstanceGroupName"], cluster["ClusterArn"].split("/")[1]
+        place = node["InstanceGroupName"]
+        number = cluster["ClusterArn"].split("/")[1]
         (group,) = (row for row in cluster["InstanceGroups"] if row["InstanceGroupName"] == place)
         is_eks = "Eks" in cluster.get("Orchestrator", {})
         slurm_node = "" if is_eks else f"ip-{node['PrivatePrimaryIp'].replace('.', '-')}"
@@ -200,7 +205,8 @@ class _Questions:
             lifecycle=SPOT if node.get("CapacityType") == "Spot" else None,
             reservation=group.get("TrainingPlanArn"),
         )
-        minimum, desired = int(group.get("MinCount", 0)), int(group["TargetCount"])
+        minimum = int(group.get("MinCount", 0))
+        desired = int(group["TargetCount"])
         return AccountFacts(
             ec2=ec2,
             type_facts=self.read(lambda: self.type_facts(ec2.instance_type)),

@@ -154,7 +154,8 @@ def _not_tried(results: Sequence[CheckResult]) -> list[CheckResult]:
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
     """Return the owner to ask: never a process without a name, or one whose pod or job is gone."""
-    record, region = lines.newest, lines.newest.region or ""
+    record = lines.newest
+    region = lines.newest.region or ""
     not_asked = {UNNAMED_OWNER, *(holder.name for holder in record.holders if holder.gone)}
     assigned_to = next((holder.assigned_to for holder in record.holders if holder.assigned_to), "")
     asked = (
@@ -167,7 +168,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
     ]
     if not (asked and commands):
         commands.extend(tags_commands([lines.instance_id], region))
-    reason = "it is idle and nobody has cores of it, but what is on its instance store is lost"
+    reason = "it is idle and has no owner, but data on its instance store is lost"
     if owners:
         first = next((owner for owner in owners if owner.name == asked), owners[0])
         who = "it" if first.name == asked else f"what is left of {first.name}"

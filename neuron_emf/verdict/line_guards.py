@@ -154,7 +154,7 @@ def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
         for record in reversed(lines.records):
             if names := names_of(record):
                 return failed(f"{names[0]} {did} at {moment(record.minute_ms)}")
-        return ok("nobody did")
+        return ok("none did")
 
     return judge
 
@@ -173,13 +173,14 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     rows = {row.owner: row for row in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
         row = rows[name]
-        idle, siblings = row.idle_siblings or 0, row.siblings or 0
+        idle = row.idle_siblings or 0
+        siblings = row.siblings or 0
         if row.busy or row.executions:
             return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
         if idle < siblings:
             return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
     if unread := sorted(idle_names - rows.keys()):
-        return unknown(f"no rollup tells what {unread[0]} does elsewhere")
+        return unknown(f"no rollup reports what {unread[0]} does elsewhere")
     return ok("none works" if idle_names else "it has no idle owner")
 
 
@@ -215,7 +216,8 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
     if len(clusters) > 1:
         names = " and ".join(safe_name(name, MAX_NAME_WORDS_CHARS) for name in clusters[:2])
         return failed(f"its lines name {counted(len(clusters), 'cluster')}: {names}")
-    covered, hour = lines.covered_seconds(), lines.hour_rollups()
+    covered = lines.covered_seconds()
+    hour = lines.hour_rollups()
     twice = [
         *(at for at in lines.lines.minutes_of_two() if at >= lines.start_ms),
         *(at for at, seconds in covered.items() if seconds > MAX_RESTART_COVERED_S),
@@ -239,7 +241,7 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     percents = [rollup.gauges.get("CoveragePercent") for rollup in lines.hour_rollups()]
     known = [percent for percent in percents if percent is not None]
     if not known or len(known) < len(percents):
-        return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
+        return unknown(f"no rollup of cluster {lines.newest.cluster} reports it")
     said = f"coverage of its cluster is at least {coverage_words(min(known))}"
     return judged(min(known) >= LEAST_COVERAGE_PERCENT, said)
 
@@ -253,7 +255,8 @@ def _turned_idle(
     The next one is the first in which they can be idle. If this instance is half of its cluster and
     turned idle then, only the others are counted.
     """
-    own_cores, start = len(lines.newest.core_state), lines.idle_start
+    own_cores = len(lines.newest.core_state)
+    start = lines.idle_start
     for index, first in enumerate(minutes):
         for later in minutes[index:]:
             if later.minute_ms > first.minute_ms + MINUTE_MS + _TOGETHER_MS:
@@ -269,7 +272,8 @@ def _turned_idle(
 
 def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[PublishedRollup]) -> str:
     """Return when or how long a required rollup is missing; empty if none is."""
-    start, minutes = lines.idle_start, {rollup.minute_ms for rollup in known}
+    start = lines.idle_start
+    minutes = {rollup.minute_ms for rollup in known}
     if start is None:
         return "for its idle start"
     first_ms = start.minute_ms - _TOGETHER_MS - MINUTE_MS

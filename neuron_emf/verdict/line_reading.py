@@ -62,7 +62,8 @@ def read_line_facts(
         SourceError: If they cannot be read within *limit*, or there is no line of it.
     """
     group = LogGroup(account, account.log_group, limit=limit)
-    hour, term = _hour(now_ms), term_of(instance_id)
+    hour = _hour(now_ms)
+    term = term_of(instance_id)
     texts = group.read_stream_of_instance(*hour, instance_id, term)
     lines = parse_instance_lines(texts, instance_id, is_whole_group=False)
     if not lines.own:
@@ -76,11 +77,13 @@ def read_line_facts(
         raise SourceError(msg)
     newest = lines.own[-1]
     idle_start = _idle_start(group, newest, lines.stream)
-    group, cluster = LogGroup(account, account.rollups_log_group, limit=limit), newest.cluster
+    group = LogGroup(account, account.rollups_log_group, limit=limit)
+    cluster = newest.cluster
     texts_of_cluster = list(group.read_lines(*hour, term_of(cluster)))
     around = range(0)
     if idle_start is not None:
-        first_ms, last_ms = idle_start.minute_ms - AROUND_MS, idle_start.minute_ms + AROUND_MS
+        first_ms = idle_start.minute_ms - AROUND_MS
+        last_ms = idle_start.minute_ms + AROUND_MS
         around = range(first_ms, last_ms + 1)
         late_ms = last_ms + _RESTATED_MS
         texts_of_cluster += group.read_lines(first_ms, late_ms, term_of(cluster))

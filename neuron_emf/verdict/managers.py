@@ -1,12 +1,11 @@
 """
 The managers of instances, and how each releases an instance.
 
-Pure. Tags tell it, the operator that EC2 names, Auto Scaling, ECS and SageMaker. Values of tags go
-into no command: a name does if it has the form of its kind, and nodes of Kubernetes are found
-by the instance's own id. None of this has been run on AWS. The tags and commands in
-`managers.toml` are those of
-
-* https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
+Pure. The manager is known from tags, the operator that EC2 names, Auto Scaling, ECS and SageMaker.
+A command contains a name only in the form of its kind, and never the value of a tag. Nodes of
+Kubernetes are found by the instance's own ID. None of this has been run on AWS. The tags and
+commands in `managers.toml` are those of
+https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
 * https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html
 * https://karpenter.sh/docs/concepts/nodeclasses/ and https://karpenter.sh/docs/concepts/disruption/
 * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance-details-tags-managed-instances.html
@@ -145,8 +144,8 @@ def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
     """
     Return the manager of an instance that SageMaker lists in *cluster* and EC2 does not describe.
 
-    It runs in an account of SageMaker. *slurm_node* is Slurm's name of it, `ip-10-1-57-141`; empty
-    with EKS, whose name is `hyperpod-` and the instance's ID.
+    The instance runs in an account of SageMaker. *slurm_node* is its name in Slurm, such as
+    `ip-10-1-57-141`; empty with EKS, whose name is `hyperpod-` and the instance's ID.
     """
     steps = MANAGER_TABLES["HyperPod"]["slurm_commands" if slurm_node else "commands"]
     names = {"hyperpod_cluster": cluster, "slurm_node": slurm_node}

@@ -1,4 +1,4 @@
-"""What the tests of several commands share: how a command is typed, and what its JSON must be."""
+"""Fixtures of several commands: how a command is typed, and the schemas of its JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.neuron_emf.page.page_account import double_of
 
 @pytest.fixture
 def typed(capsys):
-    """Type `neuron-emf` and what follows; give its exit code, standard output and error."""
+    """Return a function that runs `neuron-emf`; it gives exit code, standard output and error."""
 
     def call(*words):
         with pytest.raises(SystemExit) as ended:
@@ -26,14 +26,14 @@ def typed(capsys):
 
 @pytest.fixture
 def double(monkeypatch):
-    """An empty account at the end of the recorded hour, to which the environment leads."""
+    """Return an empty account at the end of the recorded hour; the environment leads to it."""
     with double_of(monkeypatch) as made:
         yield made
 
 
 @pytest.fixture
 def follows_schema(repository, program_of, tmp_path):
-    """Hold the answers of a command against its schema in `neuron_emf/schemas/`."""
+    """Return a function that checks answers against a schema in `neuron_emf/schemas/`."""
 
     def check(name, *documents):
         paths = []

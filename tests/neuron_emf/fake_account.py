@@ -1,8 +1,8 @@
 """
 An account with the stack's alarms and saved queries, and the objects of a ledger.
 
-A query answers with the lines of its log group in the time that is asked for: what
-the saved ones would say of them, acceptance asks AWS.
+A query answers with the lines of its log group in the requested time. The acceptance runs the saved
+queries on AWS.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from types import SimpleNamespace
 from proof.account.account_double import MAX_DESCRIBED, AccountDouble, page
 from proof.logs.wire import JsonWire
 
-# The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.
+# The protocol of CloudWatch is JSON 1.0, the SDK's default.
 ALARM_WIRE = ("monitoring", "application/x-amz-json-1.0", "GraniteServiceVersion20100801.")
 OWN_QUERY = "rollups-by-minute"
-"""Somebody saved it in the stack's folder; it needs nothing but a time."""
+"""A query that someone saved in the stack's folder, with a time as its only input."""
 
 
 class FakeAccount(AccountDouble):
     """
-    An account that the page looks at.
+    An account for the page.
 
     Attributes:
-        alarms: As AWS describes them, by logical id; all OK at first.
+        alarms: Alarms as AWS describes them, by logical ID; all OK at first.
 
-        alarms_page: Most of them in one answer.
+        alarms_page: Maximum number of alarms in one answer.
 
-        alarms_made_s: When they changed their state.
+        alarms_made_s: Time of their last state change.
     """
 
     def __init__(self, *given):
@@ -80,7 +80,7 @@ class FakeAccount(AccountDouble):
         return {"queryId": query_id}
 
     def _get_query_results(self, document):
-        """How far it is, a step for each time that somebody asks."""
+        """Return the progress of a query, which advances with each request."""
         states, texts = self._queries[document["queryId"]]
         state = states.pop(0) if len(states) > 1 else states[0]
         if state != "Complete":
@@ -90,7 +90,7 @@ class FakeAccount(AccountDouble):
         return {"status": state, "results": rows, "statistics": {"bytesScanned": scanned}}
 
     def add_alarm(self, stack, logical_id, properties):
-        """An alarm of the template, with its functions resolved."""
+        """Add an alarm of the template, with its functions resolved."""
         kept = ("AlarmDescription", "Metrics", "Namespace", "MetricName", "Dimensions", "Threshold")
         self.alarms[logical_id] = {
             "AlarmName": f"{stack}-{logical_id}-0A1B2C3D4E5F",
@@ -101,7 +101,7 @@ class FakeAccount(AccountDouble):
         }
 
     def fire_alarm(self, logical_id, *clusters, reason="Threshold"):
-        """Have an alarm be in ALARM, for *clusters* where it is one on a query."""
+        """Set an alarm to ALARM, with the contributors *clusters* if it is an alarm on a query."""
         self.alarms[logical_id] |= {"StateValue": "ALARM", "StateReason": reason}
         self._contributors[self.alarms[logical_id]["AlarmName"]] = [
             {
@@ -125,7 +125,7 @@ class FakeAccount(AccountDouble):
 
 
 class FakeLedgerObjects:
-    """A client of S3 that has *objects* by key, and lists *page* keys at a time."""
+    """An S3 client with *objects* by key, which lists *page* keys at a time."""
 
     def __init__(self, objects, page=1_000):
         self._objects = objects

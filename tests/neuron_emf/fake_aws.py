@@ -1,4 +1,4 @@
-"""An account by what each operation answers; questions and answers have botocore's own form."""
+"""An account with one answer per operation; requests and answers have botocore's own form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neuron_emf.command_options import AccountSettings
 
 @functools.cache
 def model_of(service: str) -> Any:
-    """What botocore knows of a service; EC2's takes a second to read."""
+    """Return botocore's model of a service; the model of EC2 takes a second to read."""
     return botocore.session.get_session().get_service_model(service)
 
 
@@ -42,7 +42,7 @@ class FakeAws(AwsClient):
             answer = Answer(f"{service}:{name}", answer)
         model = model_of(service).operation_model(name)
         shapes: list[tuple[Any, Any]] = [(model.input_shape, asked)]
-        if answer.response:  # else a refusal, or the empty answer of a proxy
+        if answer.response:  # otherwise a refusal, or the empty answer of a proxy
             shapes.append((model.output_shape, answer.response))
         for shape, value in shapes:
             report = ParamValidator().validate(value, shape)

@@ -1,4 +1,4 @@
-"""Which stack is looked at, and that a rehearsal is never an account."""
+"""The account of a command, and the separation of a rehearsal from any account."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ RIGHT_ANSWER = {
 @contextmanager
 def page(answer: bytes, missing: int = 0):
     """
-    What answers where the rehearsal's page would; gives its address.
+    Serve *answer* as the rehearsal's page; yield its address.
 
-    The connection ends with the *answer*, *missing* bytes before the length that was told.
+    The connection ends with the *answer*, *missing* bytes before the announced length.
     """
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ def page(answer: bytes, missing: int = 0):
 
 
 def test_a_rehearsal_says_where_it_is(monkeypatch):
-    """Its clients reach that address with credentials that are none, whatever the user has."""
+    """A rehearsal's clients reach its address with placeholder credentials, never the user's."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "real")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://logs.example.com")
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
@@ -93,7 +93,7 @@ def test_a_rehearsal_says_where_it_is(monkeypatch):
     ids=["an account", "a name", "no region", "a list", "no JSON", "no text"],
 )
 def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
-    """Also an answer that would lead to an account: it may be anybody's who listens there."""
+    """An answer that is not a rehearsal's, or leads to an account, is refused."""
     with page(answer) as address:
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         with pytest.raises(SourceError, match="make demo"):
@@ -102,7 +102,7 @@ def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
 
 @pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
 def test_one_variable_names_the_region_of_every_command(monkeypatch, tmp_path, variable):
-    """Emitter, commands, prices and functions use it; boto3 alone reads only the second one."""
+    """One variable names the Region for emitter, commands, prices and functions."""
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
@@ -126,12 +126,12 @@ def test_the_region_that_is_given_comes_before_variables(monkeypatch):
 
 
 def refused(code, operation="DescribeStacks", words="some words"):
-    """What a client raises for an answer of AWS."""
+    """Return the error that a client raises for AWS's answer."""
     return exceptions.ClientError({"Error": {"Code": code, "Message": words}}, operation)
 
 
 def sdk_errors():
-    """One of each class of the SDK's exceptions."""
+    """Return one error of each class of the SDK's exceptions."""
     for kind in (*vars(exceptions).values(), parsers.ResponseParserError):
         if not isinstance(kind, type) or not issubclass(kind, Exception):
             continue
@@ -146,7 +146,7 @@ def sdk_errors():
 
 
 def test_every_error_of_the_sdk_is_said_with_what_to_do():
-    """On one line, of the service that was called: never a fault of ours, and exit 3."""
+    """Every error of the SDK is one line with service and next step, and exit code 3."""
     for error in sdk_errors():
         with pytest.raises(SourceError) as found, documented("cloudformation:DescribeStacks"):
             raise error
@@ -238,7 +238,7 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
     ],
 )
 def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
-    """By every name that AWS's services have for it; also where nothing of AWS came."""
+    """Advice follows from the cause of a rejection, for every name that AWS has for the cause."""
     for error in errors:
         said = str(refusal(error, "cloudformation:DescribeStacks"))
         assert advice in said, said
@@ -247,7 +247,7 @@ def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
 
 
 def test_a_head_of_s3_that_is_denied_has_a_status_alone():
-    """It is not the answer of a proxy: S3 sends no body with it."""
+    """A denied S3 HEAD has only a status: S3 sends no body, so it is not a proxy's answer."""
     said = str(refusal(refused("403", "HeadObject"), "s3:HeadObject"))
     assert "Allow this action in your IAM policy" in said
 
@@ -256,7 +256,7 @@ def test_a_head_of_s3_that_is_denied_has_a_status_alone():
     ("answer", "missing"), [(b'{"events":[', 9), (b"<html>Sign in</html>", 0), (b"", 0)]
 )
 def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
-    """The SDK took the beginning of a response, or a proxy's page, for one without lines."""
+    """Half a response or a proxy's page is an error, although the SDK accepts it as empty."""
     monkeypatch.setattr(accounts, "_MAX_CALL_ATTEMPTS", 1)
     with page(answer, missing) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))

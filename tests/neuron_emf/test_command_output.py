@@ -1,4 +1,4 @@
-"""What is printed for people and for programs."""
+"""The output of commands for people and for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proof.factories.records import message, record
 
 
 class Terminal(io.StringIO):
-    """A text stream that says it is a terminal."""
+    """A text stream that is a terminal."""
 
     def isatty(self):
         return True
@@ -30,7 +30,7 @@ def a_table() -> Table:
 
 
 def test_piped_there_is_no_color_and_one_width(capsys):
-    """A table in a file is plain text, and no line of it is longer than 100 characters."""
+    """In a pipe a table is plain text with lines of at most 100 characters."""
     command_output.show(a_table(), Text("x" * 250, style="bold green"))
     found = capsys.readouterr().out
     assert "\x1b" not in found
@@ -40,9 +40,9 @@ def test_piped_there_is_no_color_and_one_width(capsys):
 
 def test_json_keeps_order_and_is_ascii(capsys):
     """
-    One value, in the order given; a name in another script is escaped, so any terminal takes it.
+    JSON is one value in the given order and ASCII, so that any terminal accepts it.
 
-    A NaN would be read by few programs.
+    A NaN is refused, because few programs read it.
     """
     command_output.show_json({"b": 1, "a": "é"})
     assert '{\n  "b": 1,\n  "a": "\\u00e9"\n}\n' == capsys.readouterr().out
@@ -71,8 +71,9 @@ def test_a_reader_that_has_enough_is_no_error():
 
 def test_progress_waits_before_it_shows_itself(monkeypatch):
     """
-    Work that is quickly done shows nothing, and on no terminal nothing is shown; work that takes
-    longer says what and how far.
+    Progress is shown only on a terminal and only for long work.
+
+    It has the name of the work and its share.
     """
     monkeypatch.setenv("TERM", "xterm")
     shown = []
@@ -89,7 +90,7 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
 
 
 def test_a_terminal_without_the_letters_of_a_name_gets_the_rest(tmp_path):
-    """A name in Japanese where the locale is Latin: `?` for each letter that it lacks."""
+    """A terminal without the letters of a name gets `?` for each of them."""
     lines = tmp_path / "lines"
     held = message(record(holders=(Holder("1", "ml/\u65e5\u672c", 41, None),)))
     lines.write_text(held, encoding="utf-8")

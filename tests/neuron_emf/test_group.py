@@ -1,4 +1,4 @@
-"""The commands are there, cost `--help` nothing, and their JSON has closed schemas."""
+"""The group of commands: `--help` imports none of them, and their JSON has closed schemas."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from neuron_emitter.cli import cli as of_an_instance
 from neuron_words.quantity_words import counted
 
 OF_ITS_COMMAND = {"cluster", "instance_type", "interval", "metrics", "output", "stack_name"}
-"""Names that mean something else to the commands of an instance than to those that read."""
+"""Names with another meaning for the commands of an instance than for those that read."""
 
 
 def options_of(name):
-    """The options of a command, `--help-all` too."""
+    """Return the options of a command, including those of `--help-all`."""
     command = cli.get_command(click.Context(cli), name)
     return [param for param in command.params if isinstance(param, click.Option)]
 
 
 def shown_by(*words):
-    """What a command prints on a terminal of 80 columns."""
+    """Return what a command prints on a terminal of 80 columns."""
     ended = CliRunner().invoke(cli, words, prog_name="neuron-emf", terminal_width=80)
     assert 0 == ended.exit_code
     return ended.stdout
 
 
 def loaded_after(program):
-    """Modules that are loaded after *program* ran."""
+    """Return the modules that are loaded after *program* ran."""
     shown = f"{program}\nimport sys; print(*sys.modules, file=sys.stderr)"
     ended = subprocess.run(
         [sys.executable, "-c", shown], capture_output=True, text=True, check=True
@@ -43,7 +43,7 @@ def loaded_after(program):
 
 
 def test_help_names_every_command_and_imports_none():
-    """Not even settings: `--help` costs little more than click."""
+    """`--help` names every command and imports neither commands nor settings."""
     loaded = loaded_after(
         "from neuron_emf.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     )
@@ -62,7 +62,7 @@ def test_help_names_every_command_and_imports_none():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_the_name_and_the_sentence_of_the_table(name):
-    """What `--help` says without importing it is what it says of itself."""
+    """A command's own name and sentence equal those of the table."""
     command = cli.get_command(click.Context(cli), name)
     assert name == command.name
     assert COMMANDS[name] == command.get_short_help_str(200)
@@ -70,7 +70,7 @@ def test_a_command_has_the_name_and_the_sentence_of_the_table(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_short_and_help_all_is_whole(name):
-    """Under 60 lines; what is left out is counted in the last one, and `--help-all` has it."""
+    """`--help` has under 60 lines and counts the options that only `--help-all` shows."""
     short = shown_by(name, "--help")
     assert len(short.splitlines()) < 60
     flags = [max(option.opts, key=len) for option in options_of(name)]
@@ -85,7 +85,7 @@ def test_help_is_short_and_help_all_is_whole(name):
 
 
 def test_an_option_of_several_commands_is_declared_once():
-    """One name has one help text, wherever it stands."""
+    """An option of several commands has one help text."""
     texts = {}
     for name in COMMANDS:
         for option in options_of(name):
@@ -94,7 +94,7 @@ def test_an_option_of_several_commands_is_declared_once():
 
 
 def test_the_bare_command_helps_and_is_no_success(typed):
-    """On standard error: whoever reads standard output asked for nothing of this."""
+    """Without a command, help is on standard error with exit code 2."""
     code, out, err = typed()
     assert 2 == code
     assert "" == out
@@ -112,12 +112,12 @@ def test_the_bare_command_helps_and_is_no_success(typed):
     ],
 )
 def test_a_mistyped_command_gets_a_suggestion(typed, typo, said):
-    """Wrong use, in one sentence."""
+    """A mistyped command is refused in one sentence, with the most similar name."""
     assert (2, "", f"neuron-emf: {said}\n") == typed(typo)
 
 
 def test_an_emitter_imports_nothing_of_the_other_commands():
-    """Its memory is an instance's: no tables, no colors, and nothing that only a person types."""
+    """An emitter imports no other command, to save memory."""
     assert ["replay", "run"] == sorted(of_an_instance.commands)
     loaded = loaded_after(
         "import neuron_emf.cli, neuron_emitter.cli, neuron_emitter.replay, "
@@ -132,7 +132,7 @@ SCHEMAS = sorted((Path(__file__).parents[2] / "neuron_emf" / "schemas").glob("*.
 
 
 def objects(schema):
-    """Each object that a schema describes by its members."""
+    """Yield each object that a schema describes by its members."""
     if isinstance(schema, dict):
         if "properties" in schema and schema.get("type") == "object":
             yield schema
@@ -144,7 +144,7 @@ def objects(schema):
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
 def test_a_schema_is_closed_and_says_what_each_member_is(path):
-    """Draft 2020-12; a member that a later release adds must be added here."""
+    """Every schema is closed, follows draft 2020-12 and describes every member."""
     schema = json.loads(path.read_text(encoding="utf-8"))
     assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]
     for described in objects(schema):

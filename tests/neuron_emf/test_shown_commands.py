@@ -1,9 +1,9 @@
 """
-What README and docs show is what commands print, and what they tell people to type works.
+The README and the docs show what commands print, and the commands that they name work.
 
-A page has `<!-- run: neuron-emf ... -->`, then the output, then `<!-- /run -->`; each is run in
-a folder with the recorded hour, and `--update-golden` writes what was printed. Commands for the
-owner of an instance are given to a shell, with the simulated neuron-monitor on its path.
+A page has `<!-- run: neuron-emf ... -->`, then the output, then `<!-- /run -->`. Each command runs
+in a folder with the recorded hour, and `--update-golden` writes its output. Commands for the owner
+of an instance run in a shell with the simulated neuron-monitor on its path.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHOWN_RUN = re.compile(r"<!-- run: (neuron-emf [^\n]+) -->\n(.*?)<!-- /run -->",
 
 
 def shown_in(path: Path) -> list[tuple[str, str]]:
-    """The commands of a page, each with what stands below it."""
+    """Return the commands of a page, each with its output."""
     return [(found[1], found[2]) for found in SHOWN_RUN.finditer(path.read_text("utf-8"))]
 
 
@@ -42,14 +42,14 @@ ALL_SHOWN = [
 
 @pytest.fixture
 def at_the_hour(hour, short_folder, monkeypatch):
-    """Where a reader would stand: the hour's lines."""
+    """Return a folder with the hour's lines, as a reader would have it."""
     for file in (hour.records_file, hour.rollups_file):
         shutil.copy(file, short_folder)
     monkeypatch.chdir(short_folder)
 
 
 def printed_by(command: str, capsys) -> str:
-    """What a person sees who types *command*, as a block of Markdown."""
+    """Return the output of *command* as a block of Markdown."""
     typed, _, rest = command.partition(" | ")
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(typed)[1:])
@@ -69,7 +69,7 @@ def printed_by(command: str, capsys) -> str:
 @pytest.mark.usefixtures("at_the_hour")
 @pytest.mark.parametrize("shown", ALL_SHOWN)
 def test_a_page_shows_what_is_printed(shown, capsys, request):
-    """Byte for byte, but for spaces at the end of a line."""
+    """A page shows a command's output byte for byte, except for trailing spaces."""
     path, command, text = shown
     found = printed_by(command, capsys)
     if request.config.getoption("--update-golden"):
@@ -86,7 +86,7 @@ def test_a_page_shows_what_is_printed(shown, capsys, request):
 
 
 def test_every_operator_command_is_shown():
-    """What it prints is on a page of reference, from here or from the test of its own page."""
+    """The output of every operator command is on a page, by this test or the page's own test."""
     text = "".join(
         page.read_text("utf-8") for page in (REPOSITORY / "docs" / "reference").glob("*.md")
     )
@@ -114,14 +114,14 @@ REPLAY_COMMAND = (
 
 @pytest.fixture
 def place(tmp_path, request):
-    """An inf2.xlarge beside a right account."""
+    """Return the folder of an inf2.xlarge with an account without faults."""
     with instance(tmp_path, request) as prepared:
         yield prepared
 
 
 @pytest.fixture
 def shell(place):
-    """Start a command as a page has it; gives the process, which leads a group of its own."""
+    """Return a function that starts a command of a page as the leader of its own process group."""
     started = []
 
     def start(command):
@@ -146,7 +146,7 @@ def shell(place):
 
 
 def stop_after_two_reports(process, place, stop=os.killpg):
-    """Ask the whole group to stop once two reports were written; gives what was printed."""
+    """Stop the whole group after two reports were written; return the output."""
     wait_for_reports(process, place)
     stop(process.pid, signal.SIGTERM)
     printed, said = process.communicate(timeout=place.patience_s)
@@ -154,31 +154,31 @@ def stop_after_two_reports(process, place, stop=os.killpg):
 
 
 def stop_monitor(group, number):
-    """Send *number* to the simulated monitor of a process *group* alone."""
+    """Send *number* only to the simulated monitor of a process *group*."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
             is_of_group = os.getpgid(int(folder.name)) == group
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         if is_of_group and b"local.monitor" in words:
             os.kill(int(folder.name), number)
 
 
 def sent_to(account):
-    """The lines in the log group that the stack made."""
+    """Return the lines in the log group of the stack."""
     return [event.message for event in account.events(account.records_group)]
 
 
 def minute_lines(texts):
-    """The minute lines among *texts*, as objects."""
+    """Return the minute lines among *texts* as objects."""
     found = [json.loads(text) for text in texts]
     return [line for line in found if line["Kind"] == "minute"]
 
 
 @pytest.mark.slow
 def test_check_finds_all_that_run_needs(shell, place):
-    """And sends one line, which is no record."""
+    """`check` finds everything that `run` needs, and sends one line that is not a record."""
     check = shell(CHECK)
     printed, said = check.communicate(timeout=place.patience_s)
     assert 0 == check.returncode
@@ -190,7 +190,7 @@ def test_check_finds_all_that_run_needs(shell, place):
 
 @pytest.mark.slow
 def test_run_sends_to_the_log_group(shell, place):
-    """And shuts down cleanly when it is stopped: its line is in the log group of the stack."""
+    """`run` sends to the stack's log group; a stop is a clean shutdown."""
     code, _, said = stop_after_two_reports(shell(RUN_COMMAND), place)
     assert 0 == code, said
     (line,) = [line for line in minute_lines(sent_to(place.account)) if line.get("CleanShutdown")]
@@ -200,7 +200,7 @@ def test_run_sends_to_the_log_group(shell, place):
 
 @pytest.mark.slow
 def test_where_something_else_runs_the_monitor_it_is_piped(shell, place):
-    """With the configuration that run prints: what was in the pipe when it ended is sent."""
+    """Reports of another program's monitor are piped, with the configuration that `run` prints."""
     configured = shell(CONFIGURE)
     _, said = configured.communicate(timeout=place.patience_s)
     assert 0 == configured.returncode, said
@@ -212,17 +212,17 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, place):
 
 @pytest.mark.slow
 def test_what_it_would_send_can_be_looked_at(shell, place):
-    """Lines are on standard output, and nothing was sent."""
+    """The lines that would be sent are on standard output, and nothing is sent."""
     code, printed, said = stop_after_two_reports(shell(LOOK_COMMAND), place)
     assert 0 == code, said
-    # two lines where the full minute passes between the reports
+    # two lines if the minute ends between the reports
     assert {2} == {line["NeuronCores"] for line in minute_lines(printed.splitlines())}
     assert [] == place.account.operations
 
 
 @pytest.mark.slow
 def test_saved_reports_are_replayed(shell, place, hour):
-    """Into lines of the times that were said."""
+    """`replay` prints the lines of saved reports with the given times."""
     saved = min(hour.folder.glob("*.reports"))
     (place.folder / "reports.json").write_bytes(saved.read_bytes())
     replay = shell(REPLAY_COMMAND)
@@ -232,7 +232,7 @@ def test_saved_reports_are_replayed(shell, place, hour):
 
 
 def test_every_command_line_of_the_readme_is_run():
-    """By a test above, or with its output by the test of shown commands."""
+    """A test runs every command line of the README."""
     said = re.sub(r"<!-- run: .*?<!-- /run -->", "", README_TEXT, flags=re.DOTALL)
     lines = re.findall(r"neuron-emf (?:check|run|replay)[^`\n#]*", said)
     assert lines

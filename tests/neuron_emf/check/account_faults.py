@@ -1,8 +1,8 @@
 """
-Named faults of an account, one by one, for whoever must find exactly the right one.
+Named faults of an account, each of which a check must find exactly.
 
-Each is done to a right account: `break_account(account, "records group missing")`. A
-name that ends with an action's stands for one fault of each action.
+Each fault changes an account without faults: `break_account(account, "records group missing")`. A
+name that ends with an action stands for one fault of each action.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from proof.account.account_double import AccountDouble
 
-# What the stack's policy for instances grants; an operator has more.
+# The permissions of the stack's policy for instances; an operator has more.
 EMITTER_ACTIONS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})
 SKEW_S = 120.0
 FOREVER_MS = 1e15
@@ -39,9 +39,9 @@ Fault = Callable[["AccountDouble"], object]
 
 def add_policy(account: AccountDouble, name: str, criteria: str = "") -> None:
     """
-    A metric extraction policy as AWS describes it; without *criteria* it is for all log groups.
+    Add a metric extraction policy as AWS describes it; without *criteria* it is for all log groups.
 
-    No page says what its document looks like, so a reader must not depend on it.
+    AWS does not document the policy document, so a reader must not depend on its form.
     """
     policy = {
         "policyName": name,
@@ -64,7 +64,7 @@ def _filter(**changes: str) -> Fault:
 
 
 def _clock(skew_s: float) -> Fault:
-    """The service's time as its answers tell it; it refuses nothing for it."""
+    """Change the service's clock in its answers; the service accepts every request."""
     return lambda account: setattr(account, "clock", lambda clock=account.clock: clock() + skew_s)
 
 
@@ -107,15 +107,15 @@ ACCOUNT_FAULTS: Mapping[str, Fault] = {
     **{f"denied {name}": _denied(name) for name in ACTIONS},
     **{f"throttled {name}": _throttled(name) for name in ACTIONS},
 }
-"""What can be wrong; `clock` is that of the machine that asks."""
+"""The faults; `clock` is the clock of the machine that runs the check."""
 
 HARMLESS_ACCOUNT_CHANGES: Mapping[str, Fault] = {
     "extraction off elsewhere": _extraction_off("/somebody/elses"),
     "a clock within a minute": _clock(30.0),
 }
-"""What looks like a fault and is none: nothing may be found."""
+"""Changes that look like faults and are not: the check must report nothing."""
 
 
 def break_account(account: AccountDouble, fault: str) -> None:
-    """Do one of `FAULTS`, or of `HARMLESS`, to it."""
+    """Change *account* by one of `FAULTS` or of `HARMLESS`."""
     {**ACCOUNT_FAULTS, **HARMLESS_ACCOUNT_CHANGES}[fault](account)

@@ -1,4 +1,4 @@
-"""The list of checks of a right account, and neuron-monitors to start."""
+"""The expected checks of an account without faults, and neuron-monitors to start."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ EXPECTED_STATES = {
     **dict.fromkeys(("kernel log", "spool"), "ok"),
     "output": "not needed",
 }
-"""All there are, in their order, and how they are when nothing is wrong."""
+"""All checks in order, and their states without a fault."""
 
 
 def report(**members: Any) -> dict[str, Any]:
-    """A first report of an inf1.xlarge, as small as one can be; *members* replace its own."""
+    """Return a minimal first report of an inf1.xlarge; *members* replace its own members."""
     return {
         "neuron_runtime_data": [],
         "system_data": {"memory_info": {"period": 1.0, "memory_total_bytes": 1, "error": ""}},
@@ -53,7 +53,7 @@ def report(**members: Any) -> dict[str, Any]:
 
 
 def answering(found: dict[str, Any]) -> str:
-    """The body of one that writes *found* and goes on for ever."""
+    """Return the body of a program that writes *found* and runs on."""
     line = json.dumps(found)
     return f"""
         print({line!r}, flush=True)
@@ -63,9 +63,9 @@ def answering(found: dict[str, Any]) -> str:
 
 def script(path: Path, body: str) -> Path:
     """
-    A program at *path* that is started as the real one is, with `-c FILE`.
+    Write a program to *path* that starts as the real one does, with `-c FILE`.
 
-    It notes its process id in the file `pid` beside itself.
+    The program writes its process ID to the file `pid` in its folder.
     """
     head = (
         f"#!{sys.executable} -S\n"

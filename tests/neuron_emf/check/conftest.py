@@ -1,4 +1,4 @@
-"""What the tests of `neuron-emf check` share: a right account, a right monitor, and the command."""
+"""Fixtures of `neuron-emf check`: an account without faults, a working monitor, the command."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ from tests.neuron_emf.check import check_expectations
 
 
 class KernelLog:
-    """A kernel log that may be read, in the place of this machine's."""
+    """A readable kernel log in place of this machine's."""
 
     path = "/dev/kmsg"
 
     def close(self):
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What one run of the command printed, and how it ended."""
+    """The output and the exit code of one run of the command."""
 
     document: dict[str, Any]
     code: int
 
     @property
     def states(self) -> dict[str, str]:
-        """State by check, in the order of the list."""
+        """Return the states by check, in the order of the list."""
         return {result["check"]: result["state"] for result in self.document["checks"]}
 
     def of(self, check: str) -> dict[str, Any]:
-        """One finding."""
+        """Return the result of one check."""
         return next(result for result in self.document["checks"] if result["check"] == check)
 
 
 @pytest.fixture
 def account():
-    """An account in which all is right."""
+    """Return an account without faults."""
     with AccountDouble() as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def sdk_loader():
-    """The SDK's models of the services, read from disk once: they are most of what a run takes."""
+    """Return the SDK's models of the services, read once: reading them is most of a run's time."""
     return botocore.loaders.create_loader()
 
 
 @pytest.fixture
 def _surroundings(tmp_path, monkeypatch, sdk_loader):
-    """Nothing of this machine gets in, and nobody waits."""
+    """Hide this machine's settings from the command, and remove its waits."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_SESSION_TOKEN", "NEURON_EMF_CLUSTER"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -82,7 +82,7 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
 
 @pytest.fixture(scope="session")
 def answer(tmp_path_factory):
-    """A neuron-monitor that answers at once, and what came of starting it: once for all tests."""
+    """Start a neuron-monitor that answers at once. Return its path and the result of its check."""
     path = check_expectations.script(
         tmp_path_factory.mktemp("monitor") / "monitor",
         check_expectations.answering(check_expectations.report()),
@@ -93,7 +93,7 @@ def answer(tmp_path_factory):
 
 @pytest.fixture
 def monitor(answer, monkeypatch):
-    """The path of that monitor; what the command would see of it is known already."""
+    """Return the path of that monitor; its result is already known."""
     path, seen = answer
     whole = neuron_monitor.check_monitor
     monkeypatch.setattr(
@@ -104,7 +104,7 @@ def monitor(answer, monkeypatch):
 
 @pytest.fixture
 def shown(_surroundings, capsys):
-    """Run the command with these words; what it printed, and its exit code."""
+    """Return a function that runs the command and returns its output and exit code."""
 
     def run(*words: object) -> tuple[str, int]:
         given = ["check", *map(str, words)]
@@ -116,7 +116,7 @@ def shown(_surroundings, capsys):
 
 @pytest.fixture
 def checked(shown, tmp_path):
-    """The same, with a cluster, a spool of its own and one JSON document."""
+    """Return a function like `shown`, with a cluster, an empty spool and one JSON document."""
 
     def run(*words: object) -> Checked:
         usual = ("--cluster", "blue", "--spool-dir", tmp_path / "spool", "--json")
@@ -128,7 +128,7 @@ def checked(shown, tmp_path):
 
 @pytest.fixture
 def reach(account, monkeypatch):
-    """Make every AWS client of this process talk to the account."""
+    """Return a function that connects every AWS client of this process to the account."""
     for name, value in account.variables.items():
         monkeypatch.setenv(name, value)
     return account

@@ -1,4 +1,4 @@
-"""The check *credentials* by what the SDK or AWS answered."""
+"""The check *credentials*, by the answer of the SDK or of AWS."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refusal(code):
     ],
 )
 def test_each_reason_for_an_unknown_caller_has_its_own_sentence(error, state, sentence):
-    """Credentials that were not found were not rejected, and denied credentials are valid."""
+    """Each reason for an unknown caller has its own state and sentence."""
 
     def get_caller_identity():
         raise error

@@ -1,4 +1,4 @@
-"""`neuron-emf check --deployment`: what a region or an account lacks, before anything is made."""
+"""`neuron-emf check --deployment` names what a Region or an account lacks before a deployment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.neuron_emf.fake_aws import FakeAws
 
 
 def stack(**parameters):
-    """What DescribeStacks answers of a stack with these parameters."""
+    """Return DescribeStacks's answer about a stack with these parameters."""
     named = {"StackName": "neuron-emf", "CreationTime": 0, "StackStatus": "CREATE_COMPLETE"}
     given = [
         {"ParameterKey": key, "ParameterValue": parameter} for key, parameter in parameters.items()
@@ -26,13 +26,13 @@ def stack(**parameters):
 
 
 def memory(most):
-    """What Service Quotas lists of Lambda, the memory of a function among it."""
+    """Return the Lambda quotas of Service Quotas, including the memory of a function."""
     rows = {"Concurrent executions": 1000, "Function memory maximum": most}
     return {"Quotas": [{"QuotaName": name, "Value": float(row)} for name, row in rows.items()]}
 
 
 def type_of(TypeName, **_):  # noqa: N803  # as boto3 has it
-    """What the registry describes of a type that has all that is needed of it."""
+    """Return the registry's description of a type with every required property."""
     members = {member: {} for kind, member in deployment.NEEDS.values() if kind == TypeName}
     return {"Schema": json.dumps({"properties": members})}
 
@@ -51,7 +51,7 @@ LACKS_NOTHING = {
 
 @pytest.fixture
 def check(monkeypatch):
-    """Run the command against these answers; its exit code and its rows by check."""
+    """Return a function that runs the command on answers and returns exit code and rows."""
 
     def run(region="eu-south-2", **answers):
         fake = FakeAws({**LACKS_NOTHING, **answers}, region)
@@ -65,7 +65,7 @@ def check(monkeypatch):
 
 
 def filters(count):
-    """So many subscription filters of others."""
+    """Return *count* subscription filters of other owners."""
     return {"subscriptionFilters": [{"filterName": f"other-{number}"} for number in range(count)]}
 
 
@@ -86,7 +86,7 @@ ABSENT_PARTS: dict[str, dict[str, Any]] = {
 
 
 def test_a_region_that_has_everything_is_ok(check):
-    """Every row, and the exit code."""
+    """In a Region that has everything, every row is ok and the exit code is 0."""
     code, rows = check()
     assert 0 == code
     assert {"ok"} == {row["state"] for row in rows.values()}
@@ -96,7 +96,7 @@ def test_a_region_that_has_everything_is_ok(check):
 
 
 def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
-    """What the template needs is a failure, with where it is not; read in review."""
+    """Each lack has a row with the next step; a lack that the template needs is a failure."""
     lines = []
     for absent, answers in ABSENT_PARTS.items():
         code, rows = check(**answers)
@@ -111,7 +111,7 @@ def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
 
 @pytest.mark.parametrize("reason", [ACCESS, UNREACHABLE, "throttled"])
 def test_what_aws_does_not_answer_is_no_success(check, reason):
-    """Each question alone is exit code 1, except two that the deployment does not need."""
+    """Each unanswered question is exit code 1, except two that the deployment does not need."""
     refusal = Answer("a:B", reason=reason, words="x")
     spared = {
         "describe_account_policies",
@@ -132,7 +132,7 @@ def test_what_aws_does_not_answer_is_no_success(check, reason):
 
 
 def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
-    """From 1 to 5 by the steps that the pages name."""
+    """A stack with 1 shard reaches 5 shards in the steps that the pages name."""
     resource: dict[str, Any] = {
         "LogicalResourceId": "RecordsStream",
         "ResourceType": "AWS::Kinesis::Stream",
@@ -152,19 +152,19 @@ def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
     )
     steps = "1 open: the next deployment reaches 1 to 2, and 5 are reached by 2, 4, 5"
     assert steps == rows["shards"]["found"]
-    assert "ok" == rows["log group"]["state"]  # it is the stack's own
+    assert "ok" == rows["log group"]["state"]  # the log group is the stack's own
 
 
 @pytest.mark.parametrize(("most", "state"), [(5307, "ok"), (3008, "failed")])
 def test_the_memory_that_close_has_is_compared_with_what_the_account_allows(check, most, state):
-    """At exactly as much it may be deployed."""
+    """The deployment is allowed if the account's limit is at least the memory of close."""
     _, rows = check(describe_stacks=stack(CloseMemory="5307"), list_service_quotas=memory(most))
     assert state == rows["function memory"]["state"]
     assert f"{most} MB" in rows["function memory"]["found"]
 
 
 def test_what_is_young_is_what_the_template_does_without(repository):
-    """Nothing else goes outside of the partition aws, and only there is it not asked for."""
+    """The template leaves out the young properties, and no others, outside of the partition aws."""
     template = load_template(repository / "template.yaml")
     ways = [Template(template, {"AWS::Partition": value}) for value in ("aws", "aws-us-gov")]
     gone = set()

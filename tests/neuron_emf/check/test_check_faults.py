@@ -1,4 +1,4 @@
-"""One fault of the account or of neuron-monitor at a time: the right line says what to do."""
+"""Single faults of the account or of neuron-monitor: the right line says what to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VOLATILE = {
 
 @pytest.mark.usefixtures("reach")
 def test_of_a_right_account_nothing_is_wrong(checked, monitor):
-    """Every check is there, in its order, and the exit code is 0."""
+    """An account without faults has every check in order, and exit code 0."""
     found = checked("--monitor-command", monitor)
     assert EXPECTED_STATES == found.states, found.document
     assert list(EXPECTED_STATES) == list(found.states)
@@ -37,16 +37,17 @@ def test_of_a_right_account_nothing_is_wrong(checked, monitor):
 
 def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, repository):
     """
-    Of each fault the lines that it changes, with what to do; all others are as without it.
+    Each fault changes only its own lines, and each of them says what to do.
 
-    Nothing that only looks like a fault changes a line. Read in review.
+    A change that only looks like a fault changes no line.
     """
     lines = []
     for fault in (*ACCOUNT_FAULTS, *HARMLESS_ACCOUNT_CHANGES):
         with AccountDouble() as account:
             for name, value in account.variables.items():
                 monkeypatch.setenv(name, value)
-            account.add_group("/neuron-emf/records-old", "INFREQUENT_ACCESS")  # lists sort by name
+            # lists are sorted by name
+            account.add_group("/neuron-emf/records-old", "INFREQUENT_ACCESS")
             break_account(account, fault)
             found = checked("--monitor-command", monitor)
         lines.append(f"{fault}: exit code {found.code}\n")
@@ -64,7 +65,7 @@ def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, r
 
 pytestmark = [pytest.mark.usefixtures("reach")]
 
-# A silent one is waited for to the end; any other has all the time a loaded machine may need.
+# A silent monitor takes the whole time; any other has as much time as a loaded machine needs.
 WAITS_S = {"is silent and does not listen": 1, "writes no report": 3}
 
 
@@ -80,7 +81,7 @@ PARTIAL_REPORT = {
 
 
 def runtime(counters):
-    """A report of one runtime with these *counters*."""
+    """Return a report of one runtime with these *counters*."""
     return check_expectations.report(
         neuron_runtime_data=[{"report": {"neuroncore_counters": counters}}]
     )
@@ -107,7 +108,7 @@ BODIES = {
 
 
 def gone(pid):
-    """Whether no such process runs; a zombie is none."""
+    """Return True if no such process runs; a zombie does not run."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     except (FileNotFoundError, ProcessLookupError):
@@ -121,7 +122,7 @@ def started(path, within_s=25):
 
 
 def test_each_fault_of_a_monitor_is_reported(tmp_path, golden, repository):
-    """State, words and advice of its line and of the devices', and no process is left."""
+    """Each fault of a monitor has its state, words and advice, and leaves no process."""
     lines = []
     for name, body in BODIES.items():
         path = check_expectations.script(tmp_path / "monitor", body)
@@ -139,7 +140,7 @@ def test_each_fault_of_a_monitor_is_reported(tmp_path, golden, repository):
 
 
 def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path):
-    """Nothing is started, and the devices wait for it."""
+    """A missing monitor is reported with its package, and the devices are not tried."""
     found = checked("--monitor-command", tmp_path / "nowhere")
     said = found.of("neuron-monitor")
     assert "was not found on PATH or in /opt/aws/neuron/bin" in said["found"]

@@ -1,4 +1,4 @@
-"""The way of lines to the stack and to metrics, and the line that is tried for real."""
+"""The path of lines to the stack and to metrics, and the probe line that check sends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILTER = {
 
 
 def subscribed(**members):
-    """What is said of the filter with these members."""
+    """Return the result of the check of a filter with these members."""
     answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
     client: Any = SimpleNamespace(ask_all=lambda *_, **__: answer, account=CHECKED_GROUPS)
     return check_subscription(client)
@@ -52,7 +52,7 @@ def subscribed(**members):
     ids=["equals", "two", "no JSON", "a number", "nested"],
 )
 def test_a_form_that_nobody_documented_is_not_guessed(criteria):
-    """The finding is then a warning that names the policy."""
+    """Criteria in an undocumented form are a warning that names the policy."""
     assert selects(criteria, "/a/b") is None
 
 
@@ -66,7 +66,7 @@ def template(repository):
 
 @given(PROBE_NAMES, PROBE_NAMES, st.integers(0, 2**45))
 def test_no_probe_is_a_record(cluster, instance_id, at_ms):
-    """Whatever cluster and instance are called: a line of ours, of a kind that nobody counts."""
+    """A probe with any cluster and instance is a valid line of a kind that no reader counts."""
     line = probe_line(cluster, instance_id, at_ms)
     assert OtherRecord(KIND) == parse(line)
     assert KIND not in EMITTED
@@ -75,14 +75,14 @@ def test_no_probe_is_a_record(cluster, instance_id, at_ms):
 
 
 def test_the_subscription_of_the_template_passes_no_probe_on(template):
-    """Its pattern is a term in quotes, which the line does not have; and it is the one expected."""
+    """The template's subscription is the expected one, and its quoted term is not in a probe."""
     pattern = template["RecordsSubscription"]["Properties"]["FilterPattern"]
     assert PATTERN == pattern
     assert pattern.strip('"') not in probe_line("blue", "i-0", 0)
 
 
 def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
-    """The next check uses the same stream: a check each hour leaves one, not thousands."""
+    """Every check uses the same log stream: a check each hour leaves one stream, not thousands."""
     for count in (1, 2):
         assert 0 == checked("--monitor-command", monitor).code
         assert {"check/i-0123456789abcdef0"} == reach.rules.groups[RECORDS_GROUP]
@@ -94,7 +94,7 @@ def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
 
 
 def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
-    """PutLogEvents answers with success also when it drops the line for its time."""
+    """A line that PutLogEvents drops for its time in a successful answer is a failure."""
     put = reach.rules.operations["PutLogEvents"]
     reach.rules.operations["PutLogEvents"] = lambda document: {
         **put(document),

@@ -1,4 +1,4 @@
-"""`check --quick`: fails on what a restart can mend, and on nothing else."""
+"""`check --quick` fails only for faults that a restart of the emitter can remove."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ GOOD_PULSE = Pulse(
 
 @contextmanager
 def running(folder, pulse):
-    """An emitter that holds *folder* and has left *pulse*."""
+    """Run an emitter that holds *folder* and has written *pulse*."""
     with Spool(folder):
         PulseFile(folder)._write(pulse)
         yield CheckSettings(spool_dir=folder, quick=True)
 
 
 def states(folder, pulse, now_s=1001.0):
-    """How each check ends."""
+    """Return the state of each check."""
     with running(folder, pulse) as settings:
         return {result.check: result.state for result in check_pulse(settings, now_s)}
 
 
 def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
-    """One line each, and nothing that is to be done."""
+    """A healthy emitter has five lines, none with advice."""
     with running(tmp_path, replace(GOOD_PULSE, pid=7)) as settings:
         found = check_pulse(settings, 1023.4)
     assert [
@@ -61,8 +61,10 @@ def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
 
 def test_while_the_loop_is_seen_nothing_fails(tmp_path):
     """
-    No answer from AWS, no word from neuron-monitor, a disk that is full: the emitter deals with
-    all of it better than one that was just killed.
+    While the loop runs, no check fails.
+
+    The emitter handles missing AWS answers, a silent neuron-monitor and a full disk better than a
+    restarted emitter would.
     """
     moments = st.none() | st.floats(-1e6, GOOD_PULSE.at_s)
     amounts = st.integers(0, 1 << 40)
@@ -86,7 +88,7 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path):
     ids=["in time", "late", "of another start of the machine"],
 )
 def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
-    """The limit itself is in time; a time to come is of a clock that has begun anew."""
+    """A loop is ok up to the time limit; a later pulse, or one of an earlier boot, fails."""
     assert state == states(tmp_path, GOOD_PULSE, now_s)[LOOP]
 
 
@@ -103,12 +105,12 @@ def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
     ],
 )
 def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state):
-    """Each limit itself is still well."""
+    """A fault that a restart cannot remove is a warning; each limit itself is ok."""
     assert state == states(tmp_path, replace(GOOD_PULSE, **change), GOOD_PULSE.at_s)[check]
 
 
 def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
-    """One that has ended let go of its folder, however fresh its pulse is."""
+    """Without an emitter the first check fails, even with a new pulse."""
     settings = CheckSettings(spool_dir=tmp_path)
     missing = check_pulse(settings)
     with running(tmp_path, GOOD_PULSE):
@@ -121,7 +123,7 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
 
 
 def test_a_pulse_is_written_over_and_never_grows(tmp_path):
-    """A full disk takes what needs no new room. Only its user reads it."""
+    """A pulse is overwritten in place and needs no space; only its user can read it."""
     file = PulseFile(tmp_path)
     file.write_beat(0, EMPTY_SPOOL)
     before = (tmp_path / PULSE_NAME).stat()
@@ -134,7 +136,7 @@ def test_a_pulse_is_written_over_and_never_grows(tmp_path):
 
 
 def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
-    """Nor is a link followed that somebody put in its place."""
+    """A pulse that cannot be written is not an error, and the emitter follows no symbolic link."""
     PulseFile(tmp_path / "missing").write_beat(1, EMPTY_SPOOL)
     PulseFile(None).write_beat(1, EMPTY_SPOOL)
     (tmp_path / "target").write_bytes(b"mine")
@@ -144,9 +146,7 @@ def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
 
 
 def test_a_look_starts_nothing_and_knows_no_network(tmp_path):
-    """
-    Nothing is written or started, the AWS SDK and Rich are not read in: it is asked each minute.
-    """
+    """`check --quick` starts, writes and connects nothing, and imports neither the SDK nor Rich."""
     program = (
         "import os, sys\n"
         "done = set()\n"

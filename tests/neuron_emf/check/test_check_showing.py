@@ -1,4 +1,4 @@
-"""What people and programs see of a check: a terminal, foreign names, origins."""
+"""The output of a check for people and programs: terminals, foreign names, origins of values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVIL_FOUND = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 
 
 def shown_on(result, origins=(), **options):
-    """What a console of that kind gets."""
+    """Return what a console of that kind gets."""
     out = io.StringIO()
     console = Console(file=out, highlight=False, emoji=False, markup=False, **options)
     for part in command.for_people(section("one", {"spool": result}), origins):
@@ -28,9 +28,7 @@ def shown_on(result, origins=(), **options):
 
 
 def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
-    """
-    Neither by the terminal nor as markup: such a name may come from a tag or from AWS's words.
-    """
+    """Names from tags or from AWS cannot control the terminal or act as markup."""
     origins = [Origin("cluster", EVIL_FOUND, "--cluster")]
     for is_terminal in (False, True):
         text = shown_on(
@@ -42,7 +40,7 @@ def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
 
 
 def test_a_program_gets_the_same(checked, reach, monitor, follows_schema):
-    """Counts that add up, nothing for what is not there, and pure ASCII."""
+    """JSON has counts that add up, null for empty fields, and only ASCII."""
     break_account(reach, "subscription missing")
     document = checked("--monitor-command", monitor).document
     follows_schema("check", document)
@@ -62,7 +60,7 @@ def origins_of(found):
 
 
 def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_path):
-    """The flag wins over the variable, the variable over the file, the file over the default."""
+    """Each value has its origin: flags override variables, variables the file, files defaults."""
     file = tmp_path / "config.toml"
     file.write_text(
         'cluster = "of the file"\nperiod = 7\nmetrics = "none"\ntag = ["team=search", "a=b"]\n'
@@ -80,7 +78,7 @@ def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_p
 
 
 def test_no_secret_is_shown(shown, monitor, monkeypatch):
-    """A password in an address and credentials: a list that is pasted into a ticket has neither."""
+    """The output contains neither credentials nor the password in a proxy's address."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-mine")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "a-token-of-mine")
     tag = ("--tag", "team=https://somebody:secret@127.0.0.1/")
@@ -105,7 +103,7 @@ def test_no_secret_is_shown(shown, monitor, monkeypatch):
     ids=lambda values: next(iter(values)) if isinstance(values, dict) else "",
 )
 def test_settings_that_run_would_refuse_fail(values, words):
-    """In the words of `run`."""
+    """Settings that `run` would refuse fail with the sentence of `run`."""
     result, configuration = check_settings(CheckSettings(**values), ())
     assert "failed" == result.state
     assert "" == configuration

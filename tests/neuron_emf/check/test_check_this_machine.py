@@ -1,4 +1,4 @@
-"""Cluster and instance, and what `run` would use of this machine: owners, spool, output."""
+"""The checks of this machine: cluster, instance, owners, spool and output, as in `run`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def report(instance_id, region=None):
 
 
 class CheckedSource:
-    """A source of allocations that tells them, or cannot be read."""
+    """A source of allocations that returns them, or cannot be read."""
 
     def __init__(self, name, *allocations):
         self.name = name
@@ -84,7 +84,7 @@ SOURCE_CASES = {
 
 
 def said_of_this_machine(monkeypatch):
-    """A case, and what is said of it: who it is, its price, its payment, what was given."""
+    """Return cases with their results: identity, price, payment and assignments."""
     for given, facts, reported in NAME_CASES:
         result, name = check_instance(
             CheckSettings(instance_id=given), facts, report(reported) if reported else None
@@ -107,7 +107,7 @@ def said_of_this_machine(monkeypatch):
 
 
 def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
-    """The first name, the price of the type in its region, why it is committed; read in review."""
+    """Each case has its instance, the price in its Region, and the reason of its payment."""
     lines = [
         f"{case}: {result.state}: {result.found}; {result.advice or '-'}\n"
         for case, result in said_of_this_machine(monkeypatch)
@@ -117,7 +117,7 @@ def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
 
 @pytest.mark.usefixtures("reach", "_surroundings")
 def test_without_a_cluster_it_says_what_was_asked(shown, monitor, monkeypatch):
-    """Each source with why it has none; the probe is tried without a name."""
+    """Without a cluster, each source has its reason, and the probe has no cluster name."""
     monkeypatch.setattr("neuron_emitter.instance.cluster.describe_tags", _no_tags)
     text, code = shown("--monitor-command", monitor)
     assert 1 == code
@@ -136,7 +136,7 @@ def _no_tags(*_, **__):
 
 @pytest.mark.usefixtures("reach")
 def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
-    """Where neither a setting nor the SDK names one, as `run` does it; nowhere is a failure."""
+    """Without a Region in settings and SDK, check uses the instance's Region, as `run` does."""
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     facts = InstanceFacts(region="us-west-2")
     monkeypatch.setattr(sequence, "find_instance", lambda: facts)
@@ -154,7 +154,7 @@ AWS_CHECKS = ("region", "credentials", "clock", *GROUP_CHECKS, *LINE_CHECKS)
 
 
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
-    """No question reaches it, and every line of it says why."""
+    """If lines do not go to AWS, check calls no AWS operation, and each of its lines says why."""
     found = checked("--monitor-command", monitor, "--output", "stdout")
     changed = {**dict.fromkeys(AWS_CHECKS, "not needed"), "output": "ok"}
     assert {**EXPECTED_STATES, **changed} == found.states
@@ -171,7 +171,7 @@ def checking(**changes):
 
 
 def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
-    """A check that runs as another user must not leave a folder that the emitter cannot write."""
+    """A check does not create a missing spool folder: the emitter could not write to it."""
     folder = tmp_path / "new" / "spool"
     found = checking(spool_dir=folder)
     assert "ok" == found.state
@@ -180,7 +180,7 @@ def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
 
 
 def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
-    """The emitter that holds it goes on holding it, and who that is is said."""
+    """A spool in use is a warning with its process, and the emitter keeps it."""
     with Spool(tmp_path, max_bytes=1 << 20):
         before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
         found = checking(spool_dir=tmp_path)
@@ -191,7 +191,7 @@ def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
 
 
 def test_a_spool_of_a_newer_version_is_a_warning_before_and_after_it_is_set_aside(tmp_path):
-    """The emitter sets it aside; then the warning says what delivers its records."""
+    """A spool of a newer version is a warning, also after the emitter set it aside."""
     Spool(tmp_path).close()
     with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
         database.execute("PRAGMA user_version = 2")
@@ -205,7 +205,7 @@ def test_a_spool_of_a_newer_version_is_a_warning_before_and_after_it_is_set_asid
 
 @pytest.mark.parametrize(("free_mib", "state"), [(256, "ok"), (255, "warning"), (0, "warning")])
 def test_a_disk_with_less_room_than_is_allowed_is_a_warning(tmp_path, monkeypatch, free_mib, state):
-    """At --spool-max-mib exactly there is enough."""
+    """Free space of exactly --spool-max-mib is enough; less is a warning."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free_mib << 20))
     found = checking(spool_dir=tmp_path, spool_max_mib=256)
     assert state == found.state

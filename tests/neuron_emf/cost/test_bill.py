@@ -1,4 +1,4 @@
-"""A month's bill is arithmetic, and prices are listed, replaced or unknown."""
+"""A month's bill is arithmetic; prices are listed, replaced or unknown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ROUND = {
     "cluster-write-units": 3, "registry-bytes": 0, "rollup-bytes": 1_000,
     "rollup-metric-bytes": 0, "not-counted": quantities.coefficients()["not-counted"],
 }  # fmt: skip
-"""A bill of these can be made by hand."""
+"""The prices of a bill that can be computed by hand."""
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def of_round_sizes(monkeypatch):
 
 @pytest.mark.usefixtures("of_round_sizes")
 def test_a_bill_by_hand():
-    """1,000 instances in 4 clusters, 43,800 minutes, every quantity from round sizes."""
+    """The bill of 1,000 instances in 4 clusters for 43,800 minutes equals a computation by hand."""
     minutes = 1_000 * 43_800
     written = (minutes * 1_000 + 1_000 * 730 * 8 * 500) / GIB
-    late = 1 - power(0.999, 1_000)  # one in 1,000 records
+    late = 1 - power(0.999, 1_000)  # one late record in 1,000
     late_of_a_cluster = 1 - power(0.999, 250)
     rollups = 43_800 * ((1 + late_of_a_cluster) * 4 * (1_000 + 26) + 700) / GIB
     slow = 1.5 * 1_769 / 512
@@ -106,7 +106,7 @@ def test_a_bill_by_hand():
 
 @pytest.mark.usefixtures("of_round_sizes")
 def test_emitters_alone_by_hand():
-    """Their lines, how long they are kept, 8 metrics of each cluster, 5 that alarms look at."""
+    """A bill of emitters alone has their lines, retention, 8 metrics a cluster and 5 for alarms."""
     entries = bill(Fleet(1_000, 3).emitters_only())
     written = (43_800_000 * 1_000 + 1_000 * 730 * 8 * 500) / GIB
     expected = [written, written * 0.1 * 30 * 24 / 730, 24, 5]
@@ -115,7 +115,7 @@ def test_emitters_alone_by_hand():
 
 @pytest.mark.usefixtures("of_round_sizes")
 def test_a_stream_by_hand():
-    """A shard for 33 deliveries a second, a unit for each, 500 in a batch; or by the hour."""
+    """A stream has a shard for 33 deliveries a second, 500 in a batch, or is on demand."""
     entries = {entry.what: entry for entry in bill(Fleet(1_000, 3, mode="kinesis"))}
     assert {"shards": 730, "deliveries": 43_800_000, "ingest, invocations": 87_600} == {
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
@@ -129,9 +129,9 @@ def test_a_stream_by_hand():
 
 @pytest.mark.usefixtures("of_round_sizes")
 def test_what_the_bill_leaves_out_by_hand():
-    """A trail by requests, an endpoint by zone and hour, requests to KMS by user of the stream."""
+    """Costs outside the bill are computed for a trail, a VPC endpoint and KMS."""
     events: float = 2 * 43_800_000 + 43_800 + 730 * 3_840  # each line is an invocation and a write
-    events += 43_800 * (2.5 - power(0.999, 1_000)) * (10 + 32 + 32)  # of close
+    events += 43_800 * (2.5 - power(0.999, 1_000)) * (10 + 32 + 32)  # the calls of close
     for mode, used in (
         ("direct", {quantities.TRAIL: events * 0.10 / 100_000}),
         ("kinesis", {"requests of Kinesis to KMS": 730 * 24 * 0.03 / 10_000}),
@@ -143,7 +143,7 @@ def test_what_the_bill_leaves_out_by_hand():
 
 @given(ANY_FLEETS)
 def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
-    """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
+    """Each entry is in one group, and one more instance, cluster, core or day never costs less."""
     entries = bill(fleet)
     assert sum(total(entries, group) for group in COST_GROUPS) == pytest.approx(total(entries))
     assert all(entry.usd >= 0 and entry.quantity >= 0 for entry in entries)
@@ -153,13 +153,13 @@ def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     assert less == pytest.approx(3.00 if fleet.has_stack else 0.0)
     for name in ("instances", "clusters", "cores", "retention_days"):
         more = bill(replace(fleet, **{name: getattr(fleet, name) + 1}))
-        # A batch holds whole buckets and a processor comes whole: a fleet may fill them better.
+        # A batch holds whole buckets and processors are whole: a larger fleet may fill them better.
         assert total(more) >= 0.98 * total(entries)
 
 
 @pytest.mark.parametrize(("instances", "least_mb"), [(1, 512), (10_000, 512), (100_000, 5_307)])
 def test_close_has_the_least_memory_that_keeps_up(instances, least_mb):
-    """The default for ten thousand instances, three processes for a hundred thousand."""
+    """Close has its default memory for ten thousand instances, and more for a hundred thousand."""
     close = close_of(Fleet(instances, max(1, instances // 1_000)))
     assert least_mb == close.memory_mb
     assert close.first_s <= FIRST_CLOSE_S
@@ -177,12 +177,12 @@ def test_close_has_the_least_memory_that_keeps_up(instances, least_mb):
     ids=["one", "ten", "thousand", "kinesis", "emitters-only"],
 )
 def test_a_small_stack_costs_what_is_promised(fleet, most_usd):
-    """USD a month, everything counted, without free tiers."""
+    """A small stack costs at most the promised USD a month, without free tiers."""
     assert total(bill(fleet)) <= most_usd
 
 
 def test_from_two_instances_on_it_costs_less_than_put_metric_data():
-    """With a call a minute and 27 metrics each; nothing is promised where prices are unknown."""
+    """From two instances on, the stack costs less than PutMetricData with 27 metrics a minute."""
     assert 2 == break_even(Fleet(1, 1, 4), listed())
     ways = {way.name: way.usd for way in alternatives(Fleet(2, 1, 4), listed())}
     assert ways["put_metric_data_each_minute"] == pytest.approx(2 * (27 * 0.30 + 0.438))
@@ -205,7 +205,7 @@ def file(tmp_path):
 
 @given(st.sampled_from(PRICE_NAMES), st.floats(0, 1e6))
 def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name, usd):
-    """The rest is as listed, and whose price it is can be seen."""
+    """A file of prices replaces only its own prices, and the answer shows their source."""
     path = tmp_path_factory.getbasetemp() / f"prices-{PRICE_NAMES.index(name)}.toml"
     path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
     found = tariff_of(path)
@@ -234,7 +234,7 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     ids=["unknown", "negative", "infinite", "truth", "table", "no-text", "deep", "large"],
 )
 def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expected):
-    """What was expected, what was found, what to do."""
+    """An invalid file of prices is refused with the value found and the expected form."""
     with pytest.raises(SettingsError, match=expected) as caught:
         tariff_of(file(text))
     assert "\n" not in str(caught.value)
@@ -251,5 +251,5 @@ def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expect
     ],
 )
 def test_a_tier_begins_behind_its_last_metric(metrics, expected):
-    """The ten thousandth costs as the first."""
+    """The ten thousandth metric costs as much as the first; the next tier begins after it."""
     assert listed().metrics_usd(metrics) == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""`neuron-emf cost` as it is called, its page, and what it assumes of the code and the template."""
+"""The command `neuron-emf cost`, its page, and what it assumes about the code and the template."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.stack.stack_template import of_type
 
 @pytest.fixture
 def run(typed):
-    """`neuron-emf cost` and what follows."""
+    """Run `neuron-emf cost` with these arguments."""
     return partial(typed, "cost")
 
 
@@ -41,7 +41,7 @@ def answer(run):
 
 
 def test_json_adds_up(answer, follows_schema):
-    """Entries to groups, groups to the whole, shares to what they are of."""
+    """In JSON, entries add up to groups, groups to the total, and shares to their whole."""
     found = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
     unpriced = answer("--instances", 1, "--instance-type", "trn2.48xlarge", "--no-stack")
     follows_schema("cost", found, unpriced)
@@ -73,7 +73,7 @@ def test_json_adds_up(answer, follows_schema):
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
-    """Exit code 2, nothing on standard output."""
+    """An invalid value is exit code 2, with a sentence and an empty standard output."""
     code, out, err = run(*words)
     assert 2 == code
     assert "" == out
@@ -85,7 +85,7 @@ BILLED_CORES = (1, 4, 32, 128)
 
 
 def minutes(metrics, cores, clusters=1):
-    """The lines of a minute of each of twenty instances."""
+    """Return the lines of one minute of each of twenty instances."""
     lines = LineWriter(MinuteSettings(metrics=metrics))
     return [
         [record.line for record in lines.minute_records(record)]
@@ -96,7 +96,7 @@ def minutes(metrics, cores, clusters=1):
 @pytest.mark.parametrize("cores", BILLED_CORES)
 @pytest.mark.parametrize("metrics", TIERS)
 def test_lines_have_the_size_that_is_billed(metrics, cores):
-    """Of one minute, within 5 %, with what CloudWatch Logs adds to each event."""
+    """The lines of a minute have the billed size within 5 %, including the bytes per event."""
     written = fmean(
         sum(len(line.encode()) + quantities.EVENT_BYTES for line in minute)
         for minute in minutes(metrics, cores)
@@ -106,7 +106,7 @@ def test_lines_have_the_size_that_is_billed(metrics, cores):
 
 @pytest.mark.parametrize("metrics", TIERS)
 def test_emitters_define_the_metrics_that_are_billed(metrics):
-    """Counted by namespace, name and values of dimensions, in two clusters."""
+    """Emitters in two clusters define as many metrics as are billed."""
     found = set()
     for line in (json.loads(line) for minute in minutes(metrics, 4, 2) for line in minute):
         for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
@@ -117,13 +117,13 @@ def test_emitters_define_the_metrics_that_are_billed(metrics):
                     for definition in directive["Metrics"]
                 }
     counted = emitter_metrics(Fleet(20, 2, 4, metrics=metrics))
-    # A core that is not known has no line of its own.
+    # An unknown core has no line of its own.
     assert len(found) <= counted <= len(found) / quantities.KNOWN_SHARE + 4
 
 
 @pytest.mark.parametrize("cores", BILLED_CORES)
 def test_a_record_takes_the_bytes_that_are_billed(cores):
-    """In the table, within 5 %."""
+    """A record in the table has the billed size within 5 %."""
     items = [item_of(record, 0) for record in made.records(20, 1, cores)]
     found = fmean(stored_bytes(item) for item in items)
     assert measured("item-bytes", cores) == pytest.approx(found, rel=0.05)
@@ -131,7 +131,7 @@ def test_a_record_takes_the_bytes_that_are_billed(cores):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_stack_is_that_of_the_template(mode, repository):
-    """Memory, batches, retention, dashboards, alarms and the counting filter."""
+    """The stack has the template's memory, batches, retention, dashboards, alarms and filter."""
     template = load_template(repository / "template.yaml")
     resolved = Template(template, {"Mode": mode})
     found = {

@@ -1,4 +1,4 @@
-"""What the tests of `neuron-emf deploy` share: both packages, and the command on a fake account."""
+"""Fixtures of `neuron-emf deploy`: both packages, and the command on a fake account."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.stack.stack_template import release_template
 
 @pytest.fixture
 def release(repository):
-    """The template of this tree, with a zip of no use."""
+    """Return this tree's template, with a placeholder zip."""
     return package.Package(release_template(repository / "template.yaml"), b"zip")
 
 
 @pytest.fixture
 def emitters(repository):
-    """The template for emitters only."""
+    """Return the template for emitters only."""
     return package.Package((repository / "emitters.yaml").read_text("utf-8"))
 
 
 @pytest.fixture
 def deploy(monkeypatch, release, emitters, typed):
-    """Deploy to a fake account; gives exit code, standard output and error."""
+    """Return a function that deploys to a fake account and returns exit code and output."""
     kinds = {False: release, True: emitters}
     monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
     monkeypatch.setattr(stacks, "STACK_POLL_S", 0.0)

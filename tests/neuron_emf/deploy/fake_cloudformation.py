@@ -1,4 +1,4 @@
-"""An account that deploys, fake: what CloudFormation, S3 and STS are asked, and their answers."""
+"""A fake account for deployments: the requests to CloudFormation, S3 and STS, and their answers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ RELEASE_BUCKET = "neuron-emf-deploy"
 
 class FakeCloudFormation:
     """
-    An account in which a stack is deployed by one change set.
+    An account in which one change set deploys a stack.
 
     Attributes:
         calls: Operation and request of every call, in order.
 
-        raises: What a call raises, by its number from 1 or by its operation; once.
+        raises: Errors of calls, by number from 1 or by operation; each is raised once.
 
-        statuses: Of each stack its status, one for each time it is asked for; the last stays.
-            Empty is a stack that is not there yet.
+        statuses: Statuses of each stack, one per request; the last repeats. Empty means that the
+            stack does not exist.
 
-        ends: How the stack is after its change set was executed.
+        ends: Status of the stack after its change set was executed.
 
-        reckoned: What DescribeChangeSet answers.
+        reckoned: DescribeChangeSet's answer.
 
-        events: Of the stack, the newest first.
+        events: Events of the stack, newest first.
 
-        parameters: Of a stack that is there.
+        parameters: Parameters of an existing stack.
     """
 
     def __init__(self, **statuses):
@@ -44,15 +44,15 @@ class FakeCloudFormation:
 
     @property
     def operations(self):
-        """What was called, in order."""
+        """Return the operations of all calls, in order."""
         return [operation for operation, _ in self.calls]
 
     def requests(self, operation):
-        """What *operation* was called with, each time."""
+        """Return the request of each call of *operation*."""
         return [asked for called, asked in self.calls if called == operation]
 
     def client(self, _service):
-        """One for all three: no operation of theirs has the name of another's."""
+        """Return one client for all three services, whose operations have different names."""
         answers: dict[str, Any] = {
             "create_change_set": lambda **_: {},
             "create_stack": lambda **asked: self._change(asked, "CREATE_COMPLETE"),

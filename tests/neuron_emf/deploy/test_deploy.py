@@ -1,4 +1,4 @@
-"""What a release is made of, what it asks of AWS, and when it does not begin."""
+"""The content of a release, its requests to AWS, and the reasons to refuse a deployment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OWNER = "111122223333"
 
 
 def test_the_same_files_give_the_same_zip(tmp_path):
-    """Whenever and in whatever order they were written, with whatever rights; no bytecode."""
+    """Equal files give an equal zip, for any times, order and permissions, without bytecode."""
     contents = {"b/module.py": "one", "a.py": "two", "b/__pycache__/module.pyc": "three"}
     zips = []
     for number, names in enumerate([sorted(contents), sorted(contents, reverse=True)]):
@@ -54,7 +54,7 @@ def test_the_same_files_give_the_same_zip(tmp_path):
 
 
 def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
-    """Without an account: the template, the zip that it names, and what must be allowed."""
+    """Without an account, deploy writes the template, its zip and the required capabilities."""
     monkeypatch.setattr(package, "carried", lambda **_: release)
     ended = CliRunner().invoke(command.command, ["--write-template", str(tmp_path / "out")])
     assert {"template.yaml", release.functions_key} == {
@@ -67,18 +67,18 @@ def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
 
 
 def stack(status="UPDATE_COMPLETE"):
-    """A stack that was deployed with two parameters."""
+    """Return a stack that was deployed with two parameters."""
     return Stack("neuron-emf", status, {"Mode": "kinesis", "Gone": "1"}, {})
 
 
 def test_an_installation_from_a_clone_names_the_wheel(tmp_path):
-    """`pip install .` carries no stack; `make wheel` in the clone makes a wheel that does."""
+    """An installation from a clone has no stack; its error names `make wheel`."""
     with pytest.raises(SettingsError, match="`make wheel` puts into dist/"):
         package.carried(tmp_path)
 
 
 def test_what_is_not_named_keeps_what_the_stack_has():
-    """New parameters take their default, those that the release has no more are not sent."""
+    """A deployed parameter keeps its value. A removed parameter is not sent."""
     declared = ("Mode", "IdleAfterMinutes", "New")
     assert [
         {"ParameterKey": "Mode", "UsePreviousValue": True},
@@ -93,7 +93,7 @@ def test_what_is_not_named_keeps_what_the_stack_has():
 
 @given(now=st.integers(1, 500), wanted=st.integers(1, 500))
 def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, wanted):
-    """At most the double, at least the half, and the last is the one that was wanted."""
+    """Every number of shards is reached in steps of at least half and at most double."""
     numbers = [now, *shard_steps(now, wanted)]
     assert wanted == numbers[-1]
     assert all(2 * first >= then and 2 * then >= first for first, then in pairwise(numbers))
@@ -112,7 +112,7 @@ def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, want
     ],
 )
 def test_what_kinesis_would_refuse_is_not_begun(before, named, is_taken):
-    """A new stream takes any number, and how many one on demand has is not in the stack."""
+    """Deploy refuses a number of shards that Kinesis refuses; a new stream takes any number."""
     if is_taken:
         require_one_step(before, named)
         return
@@ -124,7 +124,7 @@ def test_what_kinesis_would_refuse_is_not_begun(before, named, is_taken):
 
 
 class FakeBucket:
-    """An S3 client that keeps what it is given, and every call."""
+    """An S3 client that keeps its objects and records every call."""
 
     def __init__(self):
         self.meta = SimpleNamespace(endpoint_url="https://s3.eu-west-1.amazonaws.com")
@@ -143,7 +143,7 @@ class FakeBucket:
 
 
 def test_every_call_says_whose_bucket_it_must_be():
-    """And a release that is there is not sent again, one with another content is."""
+    """Every call names the bucket's owner. A release is sent again only if its content differs."""
     client = FakeBucket()
     bucket = ReleaseBucket("bucket", OWNER, client)
     assert [True, False] == [bucket.put_object("k.zip", b"zip") for _ in range(2)]
@@ -154,7 +154,7 @@ def test_every_call_says_whose_bucket_it_must_be():
 
 
 def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
-    """Its name is generated, and deleting its stack deletes no release."""
+    """The bucket is private, encrypted, versioned, TLS-only and retained."""
     path = Path(sys.modules[ReleaseBucket.__module__].__file__).with_name("bucket.yaml")
     resources = load(path.read_text("utf-8"))["Resources"]
     bucket = resources["Bucket"]
@@ -175,8 +175,10 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
 
 def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
     """
-    The last call that the deployment makes is the one that removes it, unless it was executed:
-    then CloudFormation goes on, and that is said.
+    Every call that fails has a message, and no change set remains.
+
+    The last call removes the change set unless it was executed. If it was executed, CloudFormation
+    continues and the message says so.
     """
     whole = FakeCloudFormation()
     assert 0 == deploy(whole)[0]
@@ -190,11 +192,11 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
         assert f":{called} failed (connectionclosederror): " in err.lower(), err
         is_removed = "delete_change_set" == fake.operations[-1]
         assert (made <= number <= begun) == is_removed
-        assert (number > begun) == ("goes on with the stack neuron-emf:" in err)
+        assert (number > begun) == ("continues with the stack neuron-emf:" in err)
 
 
 def test_a_change_set_without_a_status_is_not_waited_for(deploy):
-    """The paginator gives None where the answer has no such member."""
+    """A change set without a status is an unexpected response."""
     fake = FakeCloudFormation()
     fake.reckoned = {"Status": None}
     code, _, err = deploy(fake)
@@ -204,7 +206,7 @@ def test_a_change_set_without_a_status_is_not_waited_for(deploy):
 
 
 def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
-    """A change set that was never executed leaves a stack that is not deployed."""
+    """A bucket stack without a bucket is refused: its change set was never executed."""
     fake = FakeCloudFormation(neuron_emf_deploy=["REVIEW_IN_PROGRESS"])
     code, _, err = deploy(fake)
     assert 2 == code
@@ -213,7 +215,7 @@ def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
 
 
 def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
-    """One of a stack, as CloudFormation describes it."""
+    """Return an event of a stack as CloudFormation describes it."""
     return {
         "LogicalResourceId": resource,
         "ResourceType": kind,
@@ -223,7 +225,7 @@ def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
 
 
 def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
-    """Back to the beginning of this deployment, not of the one before."""
+    """The first failure of this deployment is reported, not one of an older deployment."""
     fake = FakeCloudFormation()
     fake.ends = "ROLLBACK_COMPLETE"
     fake.events = [
@@ -241,18 +243,18 @@ def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
 
 
 def test_after_ctrl_c_cloudformation_goes_on(deploy):
-    """And that is said: who stops waiting has stopped nothing."""
+    """After Ctrl-C, a message says that CloudFormation continues."""
     fake = FakeCloudFormation(neuron_emf_deploy=["CREATE_COMPLETE"])
     fake.raises[11] = KeyboardInterrupt()
     code, _, err = deploy(fake)
-    said = "CloudFormation goes on with the stack neuron-emf: see its events."
+    said = "CloudFormation continues with the stack neuron-emf: see its events."
     assert 130 == code
     assert said == err.strip().splitlines()[-1]
     assert "execute_change_set" == fake.operations[-2]
 
 
 def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
-    """Credentials too; with the one that was meant."""
+    """A misspelled parameter is refused with the most similar name, before any call."""
     fake = FakeCloudFormation()
     code, _, err = deploy(fake, "AlarmMail=you@example.org")
     assert 2 == code
@@ -273,7 +275,7 @@ def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
     ],
 )
 def test_metrics_are_known_and_those_that_alarms_need_are_among_them(deploy, metrics, said):
-    """Close would log the one and publish the other: nobody would look, and the bill would grow."""
+    """An unknown metric is refused, and so is a list without the metrics that alarms need."""
     fake = FakeCloudFormation()
     code, _, err = deploy(fake, f"Metrics={metrics}")
     assert (2 if said else 0) == code
@@ -282,7 +284,7 @@ def test_metrics_are_known_and_those_that_alarms_need_are_among_them(deploy, met
 
 
 def test_tags_and_role_are_those_of_both_stacks(deploy):
-    """Without them CloudFormation keeps what a stack has."""
+    """Tags and role apply to both stacks; without them CloudFormation keeps those of the stack."""
     role = "arn:aws:iam::111122223333:role/deployer"
     fake = FakeCloudFormation()
     plain = FakeCloudFormation()
@@ -300,7 +302,7 @@ def test_tags_and_role_are_those_of_both_stacks(deploy):
 
 
 def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
-    """No bucket and no upload, by a name of their own; with the settings that go with them."""
+    """A deployment of emitters only is one request, without a bucket or an upload."""
     fake = FakeCloudFormation()
     fake.parameters = {"ClusterName": "research"}
     code, out, _ = deploy(fake, "--emitters-only", "ClusterName=research")
@@ -310,7 +312,7 @@ def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
     assert "neuron-emf-emitters" == asked["StackName"]
     assert ["CAPABILITY_IAM"] == asked["Capabilities"]
     assert emitters.source == asked["TemplateBody"]
-    assert len(emitters.source.encode()) <= 51_200  # of a request
+    assert len(emitters.source.encode()) <= 51_200  # the limit of a request
     settings = tomllib.loads(out.partition(f"{SYSTEM_FILE}:\n")[2])
     assert {
         "log-group": "/neuron-emf/records",
@@ -322,13 +324,13 @@ def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
 
 @pytest.mark.parametrize(("words", "held"), [(["--emitters-only"], "Mode"), ([], "ClusterName")])
 def test_a_stack_stays_what_it_is(deploy, words, held):
-    """An upgrade to the other template would delete functions, or the alarms of the emitters."""
+    """A stack cannot change between the full template and emitters only."""
     fake = FakeCloudFormation(of_old=["CREATE_COMPLETE"])
     fake.parameters = {held: "a"}
     code, _, err = deploy(fake, "--stack-name", "of-old", *words)
     assert 2 == code
     assert ["describe_stacks"] == fake.operations
-    assert "beside it, with another --stack-name and AdoptLogGroup=true." in err
+    assert "a second stack, with another --stack-name and AdoptLogGroup=true." in err
 
 
 # --- the plan ---
@@ -338,7 +340,7 @@ def test_a_stack_stays_what_it_is(deploy, words, held):
     "named", [{}, {"Mode": "kinesis"}, {"Athena": "true", "Dashboard": "false"}]
 )
 def test_the_plan_counts_what_cloudformation_would_make(release, repository, named):
-    """As AWS's own translator of SAM has it, conditions resolved."""
+    """The plan has the resources that AWS's own SAM translator makes, with conditions resolved."""
     python = repository / ".venv-sam" / "bin" / "python"
     if not python.exists():
         pytest.skip(".venv-sam is missing: make venvs makes it")
@@ -356,7 +358,7 @@ def test_the_plan_counts_what_cloudformation_would_make(release, repository, nam
 
 @pytest.mark.parametrize("words", [[], ["--emitters-only"]])
 def test_a_plan_needs_no_account(deploy, words, follows_schema):
-    """What would be made, what must be allowed, and what a month costs, for four fleets."""
+    """A plan without an account has resources, capabilities and the monthly cost of four fleets."""
     fake = FakeCloudFormation()
     code, out, _ = deploy(fake, "--plan", *words)
     assert "CAPABILITY_IAM" in out

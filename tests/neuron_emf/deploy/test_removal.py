@@ -1,4 +1,4 @@
-"""What `deploy --delete` removes, on an account that refuses as AWS does, and `--bind-role`."""
+"""`deploy --delete` on an account that refuses as AWS does, and `--bind-role`."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ FAILED_EVENTS = [
 
 class Region:
     """
-    A region whose CloudFormation has these stacks; IAM, S3 and CloudWatch Logs are moto's.
+    A Region whose CloudFormation has these stacks; IAM, S3 and CloudWatch Logs are moto's.
 
-    CloudFormation refuses to delete a protected stack, and IAM a policy that is attached; what a
-    template retains stays.
+    CloudFormation refuses to delete a protected stack, and IAM an attached policy. Resources that a
+    template retains remain.
 
     Attributes:
         stacks: DescribeStacks's answer for each stack, by name.
@@ -181,7 +181,7 @@ def refused(message):
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """Credentials of no account, and an input that has ended."""
+    """Set credentials without an account, and an input that has ended."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setattr("sys.stdin", io.StringIO())
@@ -198,7 +198,7 @@ def environment(monkeypatch):
 def test_a_removal_touches_only_the_stack_and_releases_without_users(
     deploy, others, roles, adopts_group, adopts_bucket
 ):
-    """Lines, ledger, what was adopted, roles and other stacks stay; their policy is detached."""
+    """A removal deletes only the stack and releases without users, and detaches its policy."""
     with mock_aws():
         region = Region(
             others,
@@ -226,7 +226,7 @@ def test_a_removal_touches_only_the_stack_and_releases_without_users(
 
 
 def stack_is(**members):
-    """Return a change of the region: members of the stack NAME."""
+    """Return a change of the Region: members of the stack NAME."""
     return lambda region: region.stacks[REMOVED_STACK].update(members)
 
 
@@ -251,7 +251,7 @@ def nothing(region):
 def test_nothing_changes_before_a_yes_and_what_must_stay_is_refused(
     deploy, change, words, code, sentence
 ):
-    """Each with its exit code and what to do."""
+    """Nothing changes before a confirmation, and a refusal has its exit code and the next step."""
     with mock_aws():
         region = Region(roles=["mine"])
         change(region)
@@ -265,7 +265,7 @@ def test_nothing_changes_before_a_yes_and_what_must_stay_is_refused(
 
 
 def test_a_deletion_that_failed_names_the_first_failure_and_is_repeated(deploy):
-    """The releases stay meanwhile, and something that is not a release stays for good."""
+    """A failed deletion names the first failure. A repeated one continues."""
     with mock_aws():
         region = Region()
         iam = region.aws["iam"]
@@ -291,7 +291,7 @@ def test_a_deletion_that_failed_names_the_first_failure_and_is_repeated(deploy):
 
 
 def test_what_a_template_retains_stays(release, emitters):
-    """The command names the same resources as the templates."""
+    """Resources that the templates retain are the ones that the command names."""
     for package, kept in ((release, RETAINED_RESOURCES), (emitters, {"RecordsLogGroup"})):
         assert kept == {
             name
@@ -301,7 +301,7 @@ def test_what_a_template_retains_stays(release, emitters):
 
 
 def test_one_command_binds_a_role(deploy, monkeypatch):
-    """The role has the policy of the stack, also after a second time."""
+    """`--bind-role` attaches the stack's policy to the role, also if it is repeated."""
     monkeypatch.setattr(Region, "stack_name", REMOVED_STACK, raising=False)
     with mock_aws():
         region = Region()

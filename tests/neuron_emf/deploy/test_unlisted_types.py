@@ -1,4 +1,4 @@
-"""Types without a list price: a person is asked once, all others read what to type."""
+"""Types without a list price: a person is asked once; otherwise a message says what to type."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ TRN2 = "us-west-2/trn2.48xlarge=35.76"
 
 
 class Person(io.StringIO):
-    """Somebody at a terminal, who types these lines."""
+    """A person at a terminal who types these lines."""
 
     def isatty(self):
-        """Yes."""
+        """Return True."""
         return True
 
 
 @pytest.fixture
 def asked(deploy, monkeypatch):
-    """Deploy before *stdin*; gives standard error and the parameter."""
+    """Return a function that deploys before *stdin*; it gives standard error and the parameter."""
 
     def call(stdin, *words, fake=None):
         fake = fake or FakeCloudFormation()
@@ -52,7 +52,7 @@ def asked(deploy, monkeypatch):
     ],
 )
 def test_a_person_is_asked_for_the_prices_of_what_has_none(asked, typed_lines, words, expected):
-    """Again only where the answer is no price; without one the deployment goes on."""
+    """A person is asked for missing prices, and again after an invalid answer."""
     err, overrides = asked(Person("\n".join([*typed_lines, ""])), *words)
     assert expected == overrides
     assert f"{SENTENCE}us-west-2/trn2.48xlarge=USD" in err
@@ -74,7 +74,7 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(asked, typed_lines, w
     ],
 )
 def test_all_others_read_what_to_type(asked, stdin, words, parameters, is_said):
-    """No terminal, --yes, and who upgrades, which is no second question; where one is missing."""
+    """Without a terminal, with --yes or in an upgrade, a message replaces the question."""
     account = (
         FakeCloudFormation(neuron_emf=["UPDATE_COMPLETE"]) if parameters else FakeCloudFormation()
     )

@@ -1,7 +1,7 @@
 """
-`neuron-emf lint`: which lines lose a metric, what surprises, and what the command prints.
+`neuron-emf lint`: lines that lose a metric, warnings, and the output of the command.
 
-What stands on the page between its markers is written by `--update-golden`.
+`--update-golden` writes the part of the page between its markers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINT_NOW_MS = 1_790_000_000_000
 
 
 def document(**root):
-    """A document that CloudWatch extracts as it stands; *root* adds members."""
+    """Return a document that CloudWatch extracts unchanged; *root* adds members."""
     metric = {"Name": "Latency", "Unit": "Milliseconds"}
     directive = {"Namespace": "Shop", "Dimensions": [["Service"]], "Metrics": [metric]}
     metadata = {"Timestamp": LINT_NOW_MS, "CloudWatchMetrics": [directive]}
@@ -31,7 +31,7 @@ def document(**root):
 
 
 def changed(path, value):
-    """The same document with what stands at *path*, names and places, made *value*."""
+    """Return the document with *value* at *path*, a list of names and places."""
     whole = document()
     at = whole
     for step in path[:-1]:
@@ -45,13 +45,13 @@ METRIC_PLACE = (*DIRECTIVE_PLACE, "Metrics", 0)
 
 
 def judged(line, now_ms=LINT_NOW_MS):
-    """What lint says of *line*: bytes, a text or a document."""
+    """Return lint's verdict on *line*: bytes, a text or a document."""
     text = line if isinstance(line, (str, bytes)) else json.dumps(line)
     return judge(text if isinstance(text, bytes) else text.encode(), now_ms)
 
 
 def errors(line, **now):
-    """The rules that cost *line* a metric."""
+    """Return the rules that cost *line* a metric."""
     return [
         violation.rule
         for violation in judged(line, **now).violations
@@ -60,7 +60,7 @@ def errors(line, **now):
 
 
 def warnings(line, **now):
-    """The rules by which *line* surprises."""
+    """Return the rules that give *line* a warning."""
     return [
         violation.rule
         for violation in judged(line, **now).violations
@@ -79,7 +79,7 @@ DIMENSIONS_PLACE = (*DIRECTIVE_PLACE, "Dimensions")
 
 @given(st.binary(max_size=200), st.sampled_from([b"", b'{"_aws":', b'"_aws" {', b"'_AWS'"]))
 def test_whatever_a_line_is_there_is_a_judgement(noise, start):
-    """Also of bytes that are no text; what is not extracted has a reason or was not meant to be."""
+    """Every line has a verdict, and a line that was meant to be EMF has a reason."""
     found = judged(start + noise)
     assert found.kind in ("emf", "text", "json", "blank")
     assert (found.kind == "emf") == bool(found.violations or found.metrics)
@@ -93,7 +93,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
     )
 )
 def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
-    """The rules are one set: lint adds reasons for lines that never got as far."""
+    """Lint refuses every line that an emitter would refuse; the rules are one set."""
     line = json.dumps({**document(), **changes})
     expected = [violation.rule for violation in violations(line, now_ms=LINT_NOW_MS)]
     assert expected == errors(line)
@@ -103,12 +103,12 @@ def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
 
 
 def by_dimension(name, value):
-    """The document with a dimension more, named by two sets."""
+    """Return the document with one more dimension, named by two sets."""
     return {**changed(DIMENSIONS_PLACE, [[name], ["Service", name]]), name: value}
 
 
 def twice(namespace):
-    """The document with its directive again, in *namespace*."""
+    """Return the document with its directive a second time, in *namespace*."""
     found = document()
     directives = found["_aws"]["CloudWatchMetrics"]
     directives.append({**directives[0], "Namespace": namespace})
@@ -120,7 +120,7 @@ LINES_JUDGED = [
     "", "  \t", "START RequestId: 1", 'he said "_aws" and left',
     '{"level":"INFO","message":"done"}',
     '{"note":"a line has a member \\"_aws\\""}', '{"note":"_aws"}', '{"broken',
-    json.dumps(RAW_LINE),  # a process may choose any tag
+    json.dumps(RAW_LINE),  # a process can choose any tag
     # meant to be EMF, and not extracted
     str(document()), GOOD_LINE + ",", "metrics: " + GOOD_LINE, '  "_aws": {',
     b'{"Who":"caf\xe9","_aws":{}}',
@@ -136,7 +136,7 @@ LINES_JUDGED = [
     document(Latency={"Max": 2, "Min": 1, "Count": 2, "Sum": (1 << 53) + 1}),
     changed(DIMENSIONS_PLACE, []), changed(("_aws", "LogGroup"), "x"),
     changed((*METRIC_PLACE, "storage_resolution"), "x"),
-    changed(("_aws", "LogGroupName"), "group"),  # the CloudWatch agent's
+    changed(("_aws", "LogGroupName"), "group"),  # a line of the CloudWatch agent
     changed(METRIC_PLACE, {"Name": "Latency"}), changed((*METRIC_PLACE, "Unit"), "None"),
     changed(DIMENSIONS_PLACE, [["Service"]] * 2), twice("Other"), twice("Shop"),
     document(Latency=1 << 53), document(Latency=(1 << 53) + 1),
@@ -147,7 +147,7 @@ LINES_JUDGED = [
 
 
 def test_what_is_said_of_each_line(golden, repository):
-    """Why it is not extracted, or how otherwise than its writer thinks; read in review."""
+    """Each line has the reason why it is not extracted, or a warning."""
     said = []
     for line in LINES_JUDGED:
         text = line if isinstance(line, (str, bytes)) else json.dumps(line)
@@ -160,7 +160,7 @@ def test_what_is_said_of_each_line(golden, repository):
 
 
 def test_old_points_appear_late():
-    """From 3 hours on up to 2 hours later, from a day on at least 48."""
+    """Points of 3 hours and older appear up to 2 hours later, of a day at least 48 hours later."""
     assert [] == warnings(document(), now_ms=LINT_NOW_MS + 3 * HOUR_MS)
     assert ["late"] == warnings(document(), now_ms=LINT_NOW_MS + 3 * HOUR_MS + 1)
     (day,) = judged(document(), now_ms=LINT_NOW_MS + 24 * HOUR_MS).violations
@@ -170,14 +170,14 @@ def test_old_points_appear_late():
 
 
 def lint(path, options=("--no-age",)):
-    """What the command prints, and its exit code."""
+    """Return the command's output and exit code."""
     typed = ["lint", str(path), *options]
     ended = CliRunner().invoke(cli, typed, standalone_mode=False, catch_exceptions=False)
     return ended.output, ended.return_value
 
 
 def written(folder, *texts):
-    """A file of lines."""
+    """Write a file of lines."""
     path = folder / "lines.jsonl"
     path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
     return path
@@ -197,13 +197,13 @@ STRANGE = json.dumps({**document(), "Latency": 1 << 60})
     ids=["good", "bad", "warning", "others", "no EMF", "empty"],
 )  # fmt: skip
 def test_it_ends_with_1_when_a_line_would_lose_a_metric_or_none_has_any(tmp_path, texts, expected):
-    """A warning, or a line of another kind, is no failure: no metric at all is one."""
+    """Exit code 1 means that a line loses a metric, or that no line has one."""
     path = written(tmp_path, *texts)
     assert expected == lint(path)[1]
 
 
 def test_a_program_gets_the_same(tmp_path, follows_schema):
-    """Counts of all, the first of each rule, and whether all is well."""
+    """JSON has all counts, the first line of each rule, and the overall result."""
     said, code = lint(written(tmp_path, GOOD_LINE, *9 * [BAD], STRANGE), ("--no-age", "--json"))
     found = json.loads(said)
     follows_schema("lint", found)
@@ -216,10 +216,7 @@ def test_a_program_gets_the_same(tmp_path, follows_schema):
 
 
 def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
-    """
-    Control characters, of the other writing direction too, are shown as numbers; what looks like
-    markup is text.
-    """
+    """Control characters in names appear as numbers, and markup in names appears as text."""
     name = "\x1b[31mred\x1b[0m\u202e[bold]x[/bold]"
     bad = document()
     bad["_aws"]["CloudWatchMetrics"][0]["Metrics"] = [{"Name": name, "Unit": "None"}]
@@ -231,7 +228,7 @@ def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
 
 
 def test_every_rule_that_is_found_has_its_advice(repository):
-    """And every advice is of a rule that is found somewhere."""
+    """Every rule has advice, and every advice belongs to a rule."""
     sources = [
         repository / "lambda" / "neuron_wire" / "extraction.py",
         *(repository / "neuron_emf" / "lint").glob("*.py"),

@@ -1,4 +1,4 @@
-"""`neuron-emf profile`: one summary is one line; what is printed, sent and refused."""
+"""`neuron-emf profile` turns one summary into one line; its output, delivery and refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUMMARY_KEYS = st.sampled_from(
 
 @given(st.dictionaries(SUMMARY_KEYS | st.text(max_size=8), SCALARS | st.lists(SCALARS, max_size=2)))
 def test_whatever_a_summary_holds_its_line_is_extracted(values):
-    """By CloudWatch's rules, in the catalogue's words; without a metric it is no EMF document."""
+    """CloudWatch extracts the line of any summary; a line without metrics is not EMF."""
     text = profile_of(values, *SUBJECT).line
     found = json.loads(text)
     assert [] == undocumented(found)
@@ -40,7 +40,7 @@ def test_whatever_a_summary_holds_its_line_is_extracted(values):
 
 
 def test_the_lines_of_the_made_file_are_as_ever(golden):
-    """A changed byte is read in review, and every member but that of a bound is in them."""
+    """The lines of the made file equal the golden file and have every member but bounds."""
     lines = [profile_of(values, *SUBJECT, name).line for name, values in made()]
     golden(PROFILE_FOLDER / "workers.lines.jsonl", "".join(f"{line}\n" for line in lines))
     written = {member for line in lines for member in json.loads(line)}
@@ -49,7 +49,7 @@ def test_the_lines_of_the_made_file_are_as_ever(golden):
 
 
 def test_values_not_reported_have_no_member_and_strange_values_are_counted():
-    """Zero is zero; of percent that nobody can be sure of no metric is made."""
+    """An unreported value has no member, zero stays zero, and odd values are counted."""
     odd = {"nested": {}, "long": "x" * 257, "1a": 1, "esc": "\x1b", "none": None, "big": 10**400}
     many = {f"key_{number}": number for number in range(MAX_OTHER + 5)}
     values = {"mfu_estimated_percent": 41.2, "total_time": 0, "transpose_flops": 1, **odd, **many}
@@ -80,14 +80,14 @@ def test_values_not_reported_have_no_member_and_strange_values_are_counted():
     ids=["transpose", "spill", "model", "time", "share", "limit"],
 )
 def test_a_rule_is_broken_beyond_its_bound(rule, key, inside, outside, others):
-    """The bound itself is in order, and half of what a rule needs is not enough."""
+    """A rule is broken beyond its bound, not at the bound, and not without all of its values."""
     assert {} == profile_of({**others, key: inside}, *SUBJECT).broken_rules
     assert [rule] == [*profile_of({**others, key: outside}, *SUBJECT).broken_rules]
     assert {} == profile_of(others, *SUBJECT).broken_rules
 
 
 def made():
-    """The summaries of two cores, of which the second breaks every rule of thumb."""
+    """Return the summaries of two cores; the second core breaks every rule of thumb."""
     return summaries_in(PROFILE_FOLDER / "workers.json")
 
 
@@ -97,7 +97,7 @@ SUMMARY = {"mfu_estimated_percent": 0.5, "nc_idx": 1}
 
 
 def profile(*words, stdin=None):
-    """What the command prints on standard output and standard error."""
+    """Return the command's standard output and standard error."""
     typed = ["profile", *map(str, words)]
     ended = CliRunner().invoke(
         cli, typed, input=stdin, standalone_mode=False, catch_exceptions=False
@@ -107,7 +107,7 @@ def profile(*words, stdin=None):
 
 
 def test_lines_are_on_standard_output_and_the_summary_on_standard_error():
-    """So that a pipe gets lines only."""
+    """Lines are on standard output, and the summary is on standard error."""
     words = ("--cluster", "training", "--model", "llama-8b", *AT)
     out, err = profile("-", *words, stdin=WORKERS.read_text("utf-8"))
     assert (PROFILE_FOLDER / "workers.lines.jsonl").read_text("utf-8") == out
@@ -131,7 +131,7 @@ def test_lines_are_on_standard_output_and_the_summary_on_standard_error():
     ids=["alone", "by profile", "with instructions"],
 )
 def test_every_shape_is_read(tmp_path, document, names):
-    """The model is called by its file, and a name tells a terminal nothing."""
+    """Every shape of a summary is read, and names cannot act on a terminal."""
     path = tmp_path / "llama.json"
     path.write_text(json.dumps(document), "utf-8")
     out, _ = profile(path, "--cluster", "c")
@@ -143,7 +143,7 @@ def test_every_shape_is_read(tmp_path, document, names):
 
 
 def test_log_lines_around_a_summary_are_skipped(tmp_path):
-    """Each document that begins a line counts; the profiler's own log lines do not."""
+    """Only a document that begins a line counts; the profiler's own log lines are skipped."""
     path = tmp_path / "llama.txt"
     log = 'time="08:00" level=info msg="{"\n[INFO] {}\n'
     summary = json.dumps({"a": SUMMARY}, indent=1)
@@ -159,7 +159,7 @@ def test_log_lines_around_a_summary_are_skipped(tmp_path):
     "content", [b"hello", b"\xff\xfe{", b"[" * 100_000, b"{}", b"3", b'{"summary": []}']
 )
 def test_what_holds_no_summary_is_refused_and_nothing_is_printed(tmp_path, capsys, content):
-    """All lines or none: whoever types it again has no profile twice."""
+    """If one file has no summary, nothing is printed, so that a repeated call makes no copies."""
     path = tmp_path / "other.json"
     path.write_bytes(content)
     with pytest.raises(SourceError, match=r"other\.json is not .*summary-json"):
@@ -168,7 +168,7 @@ def test_what_holds_no_summary_is_refused_and_nothing_is_printed(tmp_path, capsy
 
 
 def test_profiles_arrive_in_the_log_group_of_the_fleet(monkeypatch):
-    """In a stream of their own; what is too old or refused is one sentence, exit code 4."""
+    """Profiles go to their own stream of the fleet's log group; a rejected line is exit code 4."""
     words = (WORKERS, "--cluster", "training", "--region", "us-west-2", "--output", "logs")
     with LogsService() as service:
         monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDWATCH_LOGS", service.url)

@@ -1,4 +1,4 @@
-"""FilterLogEvents page by page, as documented and as the embedded AWS answers."""
+"""A fake of FilterLogEvents with pages as AWS documents them, and as the embedded AWS answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class FakeLogs:
     Attributes:
         events: (timestamp in ms, message), ascending by timestamp.
 
-        page_sizes: How many events each further page has; then all the rest.
+        page_sizes: Number of events of each next page; the page after them has the rest.
 
-        tokens: The service says when more follow.
+        tokens: True if the service says that more events follow.
 
-        streams: The messages of each log stream, where a test asks for one.
+        streams: Messages of each log stream, if a test sets them.
     """
 
     events: list[tuple[int, str]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class FakeLogs:
                 )
             of_stream = self.streams[name]
         found = [
-            {"timestamp": at_ms, "message": message}  # eventId may be missing
+            {"timestamp": at_ms, "message": message}  # AWS may leave eventId out
             for at_ms, message in self.events
             if request["startTime"] <= at_ms <= request["endTime"]
             and (of_stream is None or message in of_stream)
@@ -52,7 +52,8 @@ class FakeLogs:
         size = min(self.page_sizes.pop(0) if self.page_sizes else 10_000, request["limit"])
         answer: dict[str, Any] = {"events": found[start : start + size]}
         if self.tokens and start + size < len(found):
-            answer["nextToken"] = f"{start + size} {len(self.requests)}"  # never one twice
+            # the same token never occurs twice
+            answer["nextToken"] = f"{start + size} {len(self.requests)}"
         return answer
 
 

@@ -1,4 +1,4 @@
-"""The reader of the ledger's bucket: which hours are settled, and their rows."""
+"""The reader of the ledger's bucket: the settled hours, and their rows."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ LEDGER_HOUR = 490_000
 
 
 def row(hour, number):
-    """One owner of one instance."""
+    """Return a row of one owner of one instance."""
     return LedgerRow(
         hour=hour, cluster="training", instance_id=f"i-{number}", owner="a", allocated=1, covered=1
     )
 
 
 def bucket_of(hours):
-    """Eight objects of each hour, one row in each."""
+    """Return eight objects for each hour, with one row in each."""
     objects = {
         part_key(h, part): pack_rows([row(h, part)]) for h in hours for part in range(PARTS_OF_HOUR)
     }
@@ -42,7 +42,7 @@ def bucket_of(hours):
 
 
 def test_an_hour_is_settled_when_all_eight_objects_are_there():
-    """Of the hours that are asked for, over midnight, and whatever else lies beside them."""
+    """An hour with all eight objects is settled; other objects next to them do not matter."""
     hours = range(LEDGER_HOUR - 30, LEDGER_HOUR)
     objects, bucket = bucket_of(
         [LEDGER_HOUR - 31, LEDGER_HOUR - 30, LEDGER_HOUR - 5, LEDGER_HOUR - 2, LEDGER_HOUR]
@@ -54,8 +54,10 @@ def test_an_hour_is_settled_when_all_eight_objects_are_there():
 
 def test_damaged_objects_are_reported_and_the_rest_is_read():
     """
-    An object that is no gzip, one cut short, one with another line in it, and one with a row of
-    another hour, in an object that the fast way reads and in one that it does not.
+    A damaged object or row is reported, and the rest is read.
+
+    An object may be damaged, cut short, or have another line in it or a row of another hour. The
+    fast decoder and the exact decoder both report it.
     """
     damage = []
     good = pack_rows([row(LEDGER_HOUR, 1)])
@@ -71,11 +73,12 @@ def test_damaged_objects_are_reported_and_the_rest_is_read():
     assert 7 == len(damage)
 
 
-LEDGER_AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
+# a float has all digits, or has not
+LEDGER_AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)
 
 
 def values_of(field):
-    """Whatever a row may have there."""
+    """Return the values that a row may have in *field*."""
     values = (
         LEDGER_AMOUNTS
         if field in {*LEDGER_MINUTES.values(), *LEDGER_COSTS.values(), *LEDGER_COUNTS.values()}
@@ -92,9 +95,9 @@ FIELD_VALUES = {field: values_of(field) for field in LedgerRow._fields}
 @example(row(LEDGER_HOUR, 1)._replace(list_cost=8_951_733_492_053_189))
 def test_a_row_reads_back_as_it_was(row):
     """
-    Every digit and every absence, and one line whatever a name holds.
+    A row reads back with every digit and every absent member, on one line for any name.
 
-    The amount above has the float of the next amount.
+    The amount above has the same float as the next amount.
     """
     line = row_line(row)
     assert "\n" not in line
@@ -116,7 +119,7 @@ def test_a_row_reads_back_as_it_was(row):
     ],
 )
 def test_what_is_no_row_is_refused(member, value):
-    """A member of another type or range, or none where one must be: nothing is guessed."""
+    """A row with a missing member, or with another type or range, is rejected and not guessed."""
     members = {**json.loads(row_line(row(LEDGER_HOUR, 1))), member: value}
     damage = []
     assert [] == list(rows([(LEDGER_HOUR, gzip_lines([json.dumps(members)]))], damage.append))

@@ -1,4 +1,4 @@
-"""All lines of a range and no other, however the service cuts them into pages."""
+"""Reading a log group gives all lines of a range and no other, for any pages of the service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOMENTS = st.lists(st.integers(0, 40), max_size=40).map(sorted)
 
 
 def events_at(moments):
-    """An event at each moment, each with another message."""
+    """Return an event with its own message at each moment."""
     return [(at_ms, f"{number} at {at_ms}") for number, at_ms in enumerate(moments)]
 
 
@@ -30,7 +30,7 @@ def group_of(logs, **changes):
 
 @given(MOMENTS, st.integers(0, 41), st.integers(0, 41), st.lists(st.integers(0, 9), max_size=9))
 def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_sizes):
-    """Pages may be empty while more follow; the end of the range is no part of it."""
+    """Every line of the range is read once; empty pages do not end it, and its end is exclusive."""
     logs = FakeLogs(events_at(moments), page_sizes)
     expected = [message for at_ms, message in logs.events if start_ms <= at_ms < end_ms]
     assert expected == list(group_of(logs).read_lines(start_ms, end_ms))
@@ -38,7 +38,7 @@ def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_si
 
 @given(moments=MOMENTS, limit=st.integers(2, 9))
 def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(moments, limit):
-    """The embedded AWS stops at the limit and gives no token."""
+    """Reading continues after a page that the embedded AWS cut off without a token."""
     logs = FakeLogs(events_at(moments), tokens=False)
     account: Any = FakeLogsAccount(logs, is_rehearsal=True)
     crowded = max((moments.count(moment) for moment in moments), default=0) >= limit
@@ -54,7 +54,7 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
 
 
 def test_an_instance_is_read_from_its_own_stream_first():
-    """One call where the group would be many; several may share a stream, then it is the group."""
+    """An instance's own stream is read first, with one call; otherwise the group is read."""
     own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
     logs = FakeLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
     group = group_of(logs)
@@ -64,7 +64,7 @@ def test_an_instance_is_read_from_its_own_stream_first():
 
 
 def test_a_refusal_of_lines_names_the_group_and_the_quota():
-    """What the client gave up on is no line less, but an error."""
+    """A rejection that the client gives up on is an error with the group and the quota."""
     with pytest.raises(SourceError) as found:
         list(group_of(FakeLogs(refusal="ThrottlingException")).read_lines(0, 9))
     for words in (
@@ -77,7 +77,7 @@ def test_a_refusal_of_lines_names_the_group_and_the_quota():
 
 
 def test_no_call_starts_after_a_minute():
-    """A call every 7 s: the eighth starts at 56 s, and no ninth at 63 s. Each is shown."""
+    """No call starts after a minute: with 7 s a call, the eighth is the last."""
     seconds = itertools.count(step=7)
     shown = []
     limit = log_group.ReadLimit(lambda *done: shown.append(done), lambda: next(seconds))
@@ -90,7 +90,7 @@ def test_no_call_starts_after_a_minute():
 
 
 def test_a_service_that_goes_in_a_circle_is_left():
-    """The same place twice, and no end: it is said instead of asked for ever."""
+    """A service that returns the same page token twice is an error, not an endless reading."""
     logs = FakeLogs([(1000, "a"), (2000, "b")])
     logs.filter_log_events = lambda **_: {"events": [], "nextToken": "here"}
     with pytest.raises(SourceError, match="the same page token twice"):

@@ -1,4 +1,4 @@
-"""Now is what close reckoned, and message, page and top show the same figures of it."""
+"""The current state equals close's rollups, and message, page and top show its figures."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ NOW_ACCOUNT = {
 
 
 def line_of(record):
-    """The minute line of a record, as its emitter writes it."""
+    """Return the minute line of a record, as its emitter writes it."""
     return encode({**record.members(), "Timestamp": record.minute_ms})
 
 
 def closed(records):
-    """What close prints of them: a line for each cluster and minute."""
+    """Return the lines that close prints about *records*, one for each cluster and minute."""
     sums = {}
     by_minute = {}
     for record in records:
@@ -84,21 +84,21 @@ def closed(records):
 
 
 def now_of(lines):
-    """What the newest of these rollups say."""
+    """Return the current state from these rollup lines."""
     read = RollupLines()
     read.fold_lines(lines)
     return read.now()
 
 
 def folded(lines):
-    """The same of minute lines."""
+    """Return the current state from these minute lines."""
     read = NewestMinutes()
     assert lines == list(read.fold_lines(lines))
     return read.now(Prices(), IDLE_AFTER)
 
 
 def reckoned(now, records):
-    """Each number is that of the reference, which shares no code with it."""
+    """Check that each number equals the reference, which shares no code with the product."""
     for (minute, cluster), expected in reference.rollups(records, usd_per_hour=USD).items():
         (shown,) = now.of_cluster(cluster).clusters
         assert minute == shown.minute
@@ -114,7 +114,7 @@ def reckoned(now, records):
 
 
 def test_an_owner_whose_sibling_has_no_line_in_the_minute_is_not_fully_idle():
-    """Without a stack: the instance that is missing reports in another of the newest minutes."""
+    """Without a stack, an owner is not fully idle if a sibling's instance has no newest minute."""
 
     def rank(number, minute, state):
         owner = Owner("0-1", f"ml/train-{number}", None, "", 0, 60)
@@ -150,7 +150,7 @@ def test_an_owner_whose_sibling_has_no_line_in_the_minute_is_not_fully_idle():
 
 
 def text_of(answer):
-    """What `top` prints of it, in one line."""
+    """Return what `top` prints about this answer, on one line."""
     file = io.StringIO()
     console = Console(file=file, width=80, no_color=True, highlight=False)
     for part in parts_of({**answer, **NOW_ACCOUNT}):
@@ -159,7 +159,7 @@ def text_of(answer):
 
 
 def message_of(line):
-    """What people are told of a rollup."""
+    """Return the message about a rollup."""
     table = MemoryTable()
     cluster = json.loads(line)["ClusterName"]
     minute = cluster_now(json.loads(line)).minute
@@ -171,7 +171,7 @@ def message_of(line):
 
 
 def faces_agree(lines):
-    """Message, page and top of each rollup: the same words, and in them the rollup's numbers."""
+    """Check that message, page and top have the same words and the rollup's numbers."""
     now = now_of(lines)
     for line in lines:
         rollup = json.loads(line)
@@ -209,7 +209,7 @@ def faces_agree(lines):
         for words in both:
             assert words in message, words
         to_type = price_overrides_line(place.unpriced_types) if unpriced else ""
-        assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
+        assert to_type in "".join(shown.split())  # a terminal breaks text that is too long for it
         assert to_type in message
         has_no_type = any("unknown type" in name for name in place.unpriced_types)
         assert has_no_type == ("--instance-type" in "".join(shown.split()))
@@ -220,7 +220,7 @@ def faces_agree(lines):
 
 @st.composite
 def fleets(draw):
-    """Records of three clusters in one minute, whose lines can be written."""
+    """Draw records of three clusters in one minute, whose lines can be written."""
     reason = st.sampled_from([None, *UNKNOWN_REASONS])
     records = [
         replace(record, unknown_reason=draw(reason) if UNKNOWN_STATE in record.core_state else None)
@@ -234,7 +234,7 @@ def fleets(draw):
 @settings(max_examples=200)
 @given(fleets())
 def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
-    """Of random fleets, to the last digit; from minute lines the same as from their rollups."""
+    """The state of random fleets, from rollup lines and minute lines, equals close's rollups."""
     lines = closed(records)
     now = now_of(lines)
     reckoned(now, records)
@@ -243,7 +243,7 @@ def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
 
 
 def same_if_reported(minutes, rollups):
-    """Minute lines do not tell who is silent, nor what share of the cluster they cover."""
+    """Leave out what minute lines lack: silent instances and the covered share of the cluster."""
     for cluster, other in zip(minutes.clusters, rollups.clusters, strict=True):
         assert cluster == replace(other, silent=None, covered=None)
 
@@ -260,7 +260,7 @@ WHOLE_LINE = json.loads(
     st.sampled_from(SUMMED_MEMBERS), st.none() | st.text() | st.booleans() | st.floats(max_value=-1)
 )
 def test_a_value_unknown_in_one_cluster_is_unknown_in_the_sum(member, value):
-    """An older stack's line or a damaged one among others: without its part a sum is too low."""
+    """A sum is unknown if the value of one cluster is unknown."""
     other = cluster_now({**WHOLE_LINE, member: value})
     both = together([cluster_now(WHOLE_LINE), other])
     alone = cluster_now(WHOLE_LINE)
@@ -274,7 +274,7 @@ def test_a_value_unknown_in_one_cluster_is_unknown_in_the_sum(member, value):
 
 @pytest.mark.parametrize(("minutes", "is_old"), [(10, False), (11, True)])
 def test_old_data_say_so(minutes, is_old):
-    """Counted from the end of the newest minute: dead data must not look cheap."""
+    """Data older than the limit is marked old, counted from the end of the newest minute."""
     now = Now((cluster_now(WHOLE_LINE),))
     end_ms = (now.total.minute + 1) * MINUTE_MS
     answer = answer_of(now, "", end_ms + minutes * MINUTE_MS)

@@ -1,4 +1,4 @@
-"""Rollup lines are read once and the newest again; without a stack minute lines are read."""
+"""Rollup lines are read once and the newest again; without a stack, minute lines are read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATE_MS = 110_000
 
 
 class ReadingClock:
-    """Minutes and seconds after the start."""
+    """A clock in minutes and seconds after the start."""
 
     def __init__(self, minute=20):
         self.s = PAGE_START_MS / 1000 + minute * 60
@@ -51,17 +51,17 @@ def reader(double, clock):  # noqa: ARG001  # the environment leads there
 
 
 def minutes_of(reader):
-    """Minutes after the start, of every rollup."""
+    """Return the minutes of all rollups, from the start."""
     return [(rollup.minute_ms - PAGE_START_MS) // MINUTE_MS for rollup in reader.lines.rollups(0)]
 
 
 def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_back(
     double, reader, clock
 ):
-    """Not before a minute is over; after a pause, all since the last reading and five before."""
+    """The first reading covers fifteen minutes, each later one five; looking back reads more."""
     double.put_lines(double.rollups_group, [line(minute=at) for at in range(-30, 60)], LATE_MS)
     reader.refresh()
-    # printed 110 s after the start of their minute; read to 2 minutes ahead, as clocks differ
+    # printed 110 s after the start of their minute; read 2 minutes ahead, because clocks differ
     assert list(range(4, 21)) == minutes_of(reader)
     asked = double.operations.count("FilterLogEvents")
     clock.s += 59
@@ -82,7 +82,7 @@ def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_b
 def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_gone(
     double, reader
 ):
-    """Of one RollupId the line that came last; what is more than five minutes behind is no now."""
+    """The last publication of a minute counts; a cluster more than five minutes behind is gone."""
     texts = [
         line(minute=10, publication=2, IdleCores=2), line(minute=10, publication=1, IdleCores=1),
         line(minute=10, publication=2, IdleCores=3), line(minute=10, publication=1, IdleCores=1),
@@ -98,14 +98,14 @@ def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_
 
 @pytest.fixture
 def at_the_end(clock, monkeypatch):
-    """The hour is over and its newest minute closed."""
+    """Set the time to the end of the hour, after its newest minute was closed."""
     clock.s = PAGE_NOW_S
     monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: round(PAGE_NOW_S * 1000))
 
 
 @pytest.mark.usefixtures("at_the_end")
 def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
-    """The same figures, and the answer says so; what only a stack knows is unknown."""
+    """Without a stack, minute lines give the same figures, and the answer names their source."""
     filled(double, hour)
     expected = view_of().now({})
     double.rules.groups.pop(double.rollups_group)
@@ -126,7 +126,7 @@ def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
 
 @pytest.mark.usefixtures("at_the_end")
 def test_every_answer_is_as_the_schema_says(double, hour, typed, follows_schema):
-    """Of the page and of top, of an account with and without data and of files."""
+    """Every answer of page, top and files follows the schema, with and without data."""
     answers = [view_of().now({})]
     filled(double, hour)
     answers += [view_of().now({}), view_of().now({"cluster": "serving"})]

@@ -24,7 +24,7 @@ def line(**changes):
 
 
 def test_the_lines_of_all_files_in_their_order(tmp_path):
-    """Plain and gzip alike, without empty lines, with or without an end of the last one."""
+    """The lines of all files are read in order, plain or gzip, without empty lines."""
     (tmp_path / "a").write_text("one\n\n  \ntwo", "utf-8")
     (tmp_path / "b").write_bytes(gzip.compress(b"three\r\nfour\n"))
     (tmp_path / "c").write_bytes(b"")
@@ -34,7 +34,7 @@ def test_the_lines_of_all_files_in_their_order(tmp_path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_is_a_file_like_others(monkeypatch, packed):
-    """`aws logs tail ... | neuron-emf report -`."""
+    """Standard input, plain or gzip, is read as a file."""
     content = line().encode()
     given = io.BufferedReader(io.BytesIO(gzip.compress(content) if packed else content))
     stdin = io.TextIOWrapper(given)
@@ -46,7 +46,7 @@ def test_standard_input_is_a_file_like_others(monkeypatch, packed):
 
 
 def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
-    """However long it is: what follows it is read, and memory is not asked for it."""
+    """A line longer than an event costs only itself: the next line is read in bounded memory."""
     path = tmp_path / "long"
     longest = line() + " " * (MAX_LINE_CHARS - len(line()))
     path.write_text(f"{'x' * (3 * MAX_LINE_CHARS)}\n{longest}\n{line(seq=2)}\n", "utf-8")
@@ -57,7 +57,7 @@ def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):
 
 
 def cut(path):
-    """Leave the last bytes of a gzip file out."""
+    """Remove the last bytes of a gzip file."""
     path.write_bytes(gzip.compress(b"x" * 999)[:-9])
 
 
@@ -72,9 +72,7 @@ def cut(path):
     ids=["missing", "directory", "cut", "broken"],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, make, error, words):
-    """
-    With what is wrong with it: a name that is none is a usage error, half a file a failed source.
-    """
+    """A file that cannot be read is named with the reason; a missing file is a usage error."""
     path = tmp_path / "file.gz"
     make(path)
     with pytest.raises(error, match=words) as found:
@@ -84,7 +82,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, make, error, words):
 
 @given(st.data())
 def test_lines_in_any_order_and_number_give_each_record_once(data):
-    """Copies are counted as repeated, also across calls."""
+    """Lines in any order and number give each record once, and count copies across calls."""
     lines = [line(seq=seq, instance_id=f"i-{seq % 3}") for seq in range(1, 6)]
     copies = data.draw(st.lists(st.sampled_from(lines)))
     cut = data.draw(st.integers(0, len(copies)))
@@ -96,7 +94,7 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
 
 
 def test_what_is_no_record_is_counted():
-    """It neither stops the reading nor passes for an empty minute."""
+    """A line that is not a record is counted; it neither stops the reading nor is a minute."""
     records = Records()
     lines = [
         "Starting up",
@@ -118,7 +116,7 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 @given(st.integers(1, 999_999), st.sampled_from(sorted(UNITS_S)))
 def test_a_period_is_a_number_and_a_unit(number, unit):
-    """A moment of that name is so long ago, and never before 1970."""
+    """A period is a number and a unit; its moment is so far before now, and not before 1970."""
     expected = number * UNITS_S[unit] * 1000
     assert max(0, READING_NOW_MS - expected) == moment_ms(
         f" {number}{unit} ", "--since", READING_NOW_MS
@@ -136,12 +134,12 @@ def test_a_period_is_a_number_and_a_unit(number, unit):
     ],
 )
 def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
-    """Log lines are in UTC, too."""
+    """A calendar moment is UTC unless it has a zone."""
     assert READING_NOW_MS == moment_ms(text, "--since", 0)
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "0m", "-5m", "5 m", "1.5h", "5M", "yesterday"])
 def test_what_is_neither_is_refused(text):
-    """With the name of the flag, and what would do."""
+    """A text that is neither period nor moment is refused with the flag and an example."""
     with pytest.raises(SettingsError, match=r"--since .* such as"):
         moment_ms(text, "--since", READING_NOW_MS)

@@ -1,4 +1,4 @@
-"""A month's bills and ledgers for the chargeback: written as AWS and settle do, and reckoned."""
+"""A month's bills and ledgers, written as AWS and settle write them, and their expected split."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOCK = "cr-0123456789abcdef0"
 
 
 def charge(hour, resource, cost, **others):
-    """A row of AWS's export: by default an hour of an on-demand trn1.2xlarge."""
+    """Return a row of AWS's export: by default an hour of an on-demand trn1.2xlarge."""
     row = {
         "BillingCurrency": "USD", "BillingPeriodStart": f"{hour[:7]}-01T00:00:00.000Z",
         "ChargePeriodStart": f"{hour.replace(' ', 'T')}:00:00.000Z", "ChargeCategory": "Usage",
@@ -40,7 +40,7 @@ def _end_of(hour):
 
 
 def fee(hour, cost, **others):
-    """The upfront fee of the capacity block."""
+    """Return the upfront fee of the capacity block."""
     row = {
         "ChargeCategory": "Purchase",
         "CapacityReservationId": BLOCK,
@@ -58,14 +58,14 @@ LEAVES = ("not_idle", "avoidable", "shared", "committed", "unknown")
 @dataclass
 class Share:
     """
-    What an owner pays of a type in a day.
+    The cost of an owner by type and day.
 
     Attributes:
         cost: In whole units of 1e-18 USD.
 
         leaves: Exact parts of the cost, by name.
 
-        lines: Instance-hours; each may round each leaf by less than a unit.
+        lines: Instance-hours, each of which may round each leaf by less than a unit.
 
         executions_cost: Cost of the rows with executions.
 
@@ -90,7 +90,7 @@ class Share:
 
 
 def held(hour, instance, owner, minutes, **others):
-    """A row of the ledger; *minutes* are core-minutes as a text."""
+    """Return a row of the ledger; *minutes* are core-minutes as text."""
     row = {
         "Hour": f"{hour.replace(' ', 'T')}:00Z", "ClusterName": "research", "InstanceId": instance,
         "InstanceType": "trn1.2xlarge", "Owner": owner, "AllocatedCoreMinutes": Decimal(minutes),
@@ -100,7 +100,7 @@ def held(hour, instance, owner, minutes, **others):
 
 
 def bill_text(rows):
-    """The export as CSV."""
+    """Return the export as CSV."""
     file = io.StringIO()
     writer = csv.DictWriter(file, BILL_COLUMNS, restval="")
     writer.writeheader()
@@ -109,19 +109,19 @@ def bill_text(rows):
 
 
 def ledger_text(rows):
-    """Rows of the ledger as JSON lines, decimals with all their digits."""
+    """Return rows of the ledger as JSON lines, with all decimals."""
     return "".join(json.dumps(row, default=float) + "\n" for row in rows)
 
 
 def rounded(cost):
-    """A cost in whole units of 1e-18, rounded half up as both engines do."""
+    """Return a cost in whole units of 1e-18, rounded half up as both engines do."""
     with localcontext() as context:
         context.prec = 60
         return int(Decimal(cost).quantize(LAST_DECIMAL, ROUND_HALF_UP).scaleb(18))
 
 
 def divided(amount, weights):
-    """*amount* by *weights*, in whole units: rounded down, then by largest remainder, in order."""
+    """Split *amount* by *weights* in whole units, rounded down, then by largest remainder."""
     shares = [Fraction(abs(amount) * weight, sum(weights)) for weight in weights]
     parts = [int(share) for share in shares]
     by_rest = sorted(range(len(weights)), key=lambda place: parts[place] - shares[place])
@@ -155,7 +155,7 @@ def put(shares, names, cost, row=None):
 
 
 def reckoned(bill, ledger):
-    """Return the `Share`s of rows of `charge`, `fee` and `held`; HyperPod's are left out."""
+    """Return the `Share`s of rows of `charge`, `fee` and `held`, without those of HyperPod."""
     bill = [row for row in bill if row["x_ServiceCode"] == "AmazonEC2"]
     costs = defaultdict(int)
     hours = defaultdict(Fraction)
@@ -219,7 +219,7 @@ def _charge(shares, charged, of_hour, billed):
 
 
 def problems(bill, ledger, hours):
-    """Count the instance-hours or hours that a month of *hours* is refused for, by problem."""
+    """Count the instance-hours or hours for which a month of *hours* is refused, by problem."""
     found = Counter()
     told_hours = {_ledger_hour(row) for row in ledger}
     found["ledger hours missing"] = sum(min(told_hours) <= hour not in told_hours for hour in hours)
@@ -267,7 +267,7 @@ def _problem(charges, rows, *, is_paid):
 
 
 def _has_copy(usage):
-    """True if two rows differ in a digit of their cost at most."""
+    """Return True if two rows differ at most in one digit of their cost."""
     return any(
         {**one, "EffectiveCost": "", "BilledCost": ""}
         == {**other, "EffectiveCost": "", "BilledCost": ""}

@@ -1,4 +1,4 @@
-"""A right account an hour after the rehearsal's hour."""
+"""Fixtures of the report: an account without faults, an hour after the rehearsal's hour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPORT_NOW_S = HOUR_END_S + 3600.0
 
 @pytest.fixture
 def made(monkeypatch):
-    """A right account an hour after the hour, and a clock of ours that agrees with it."""
+    """Return an account without faults an hour after the hour, with a clock that agrees."""
     with AccountDouble(lambda: REPORT_NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
@@ -23,6 +23,6 @@ def made(monkeypatch):
 
 @pytest.fixture
 def full(made, hour):
-    """The account with the hour in it."""
+    """Return the account with the hour in it."""
     made.put_lines(made.records_group, hour.lines)
     return made

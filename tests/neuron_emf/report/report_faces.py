@@ -1,4 +1,4 @@
-"""Idle reports of a few minutes, and what readers of each of their faces see."""
+"""Idle reports of a few minutes, and what readers of each output see."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ EVIL_OWNERS = (
     " =1",
     "\u65e5\u672c",
 )
-"""Names as somebody might give them to whoever reads."""
+"""Names that act on an output that does not escape them."""
 
 
 class ParsedPage(HTMLParser):
-    """What a browser would make of a page: its elements, their attributes, and rows of tables."""
+    """A page as a browser parses it: its elements, their attributes, and rows of tables."""
 
     def __init__(self, text):
         super().__init__()
@@ -71,13 +71,13 @@ class ParsedPage(HTMLParser):
 
 
 def then_of_lines(lines, rules=None, period=WHOLE_TIME):
-    """What *lines* come to by the report."""
+    """Return the report's amounts of *lines*."""
     reader = MinuteLines(period, "", rules or LedgerRules(Prices()))
     return then_by_days(reader.fold_lines(lines), TeamRules())[0]
 
 
 def report_of(then, by="owner", **reading):
-    """The report of an hour."""
+    """Return the report of an hour."""
     return IdleReport(
         start_ms=490_000 * HOUR_MS,
         end_ms=490_001 * HOUR_MS,
@@ -92,7 +92,7 @@ def report_of(then, by="owner", **reading):
 
 
 def evil_report(by="owner"):
-    """Of names that mean something to a terminal, a browser or a spreadsheet."""
+    """Return a report with names that act on a terminal, a browser or a spreadsheet."""
     lines = [message(record(owners=(Owner("0-1", "x"),)))]
     (row,) = MinuteLines(WHOLE_TIME, "", LedgerRules(Prices())).fold_lines(lines)
     named = [
@@ -103,7 +103,7 @@ def evil_report(by="owner"):
 
 
 def full_report(by="owner"):
-    """Busy, idle, unknown and unpriced cores of two clusters."""
+    """Return a report with busy, idle, unknown and unpriced cores of two clusters."""
     made = [
         record(owners=(Owner("0-1", "ml/llama-0", "ml"),)),
         record(
@@ -135,12 +135,12 @@ def full_report(by="owner"):
 
 
 def printed(report, rows=1000):
-    """What a terminal shows."""
+    """Return the text of *report* on a terminal."""
     return printed_parts(terminal.parts(report, rows))
 
 
 def printed_parts(parts):
-    """*parts* on a terminal of 100 columns."""
+    """Return *parts* on a terminal of 100 columns."""
     file = io.StringIO()
     console = Console(file=file, width=100, markup=False, highlight=False, emoji=False)
     for part in parts:
@@ -149,10 +149,10 @@ def printed_parts(parts):
 
 
 def document_of(report):
-    """What a program reads, with every digit."""
+    """Return the report's JSON, with every digit."""
     return json.loads(exports.json_text(report), parse_float=Decimal, parse_int=Decimal)
 
 
 def spreadsheet_of(report):
-    """The rows that a spreadsheet reads."""
+    """Return the rows of the report's CSV."""
     return list(csv.DictReader(io.StringIO(exports.csv_text(report), newline="")))

@@ -1,4 +1,4 @@
-"""`neuron-emf report --bill`: what each owner pays of a month, and which months are refused."""
+"""`neuron-emf report --bill`: the cost of each owner in a month, and the refused months."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ LAW_OWNERS = ("a/x", "b/y", "c/z", "[unallocated]", "[unknown]")
 
 @st.composite
 def costs(draw, low=0):
-    """A cost as a text of 10 to 30 decimals."""
+    """Return a cost as text with 10 to 30 decimals."""
     places = draw(st.integers(10, 30))
     return f"{Decimal(draw(st.integers(low * 10**places, 40 * 10**places))).scaleb(-places):f}"
 
 
 def usage_of(draw, bill):
-    """An instance-hour's row of *bill*."""
+    """Draw an instance-hour's row of *bill*."""
     rows = [row for row in bill if row["ResourceId"] in {"i-00000000", "i-00000001", "i-00000002"}]
     return draw(st.sampled_from([row for row in rows if row["ChargeCategory"] == "Usage"]))
 
 
 def copy_row(draw, bill, _):
-    """Bill a row twice: exactly if it is of the block, otherwise with another last digit."""
+    """Bill a row twice: exactly if it belongs to the block, otherwise with another last digit."""
     row = usage_of(draw, bill)
     row["ConsumedQuantity"] = "0.25"
     cost = Decimal(row["EffectiveCost"])
@@ -76,12 +76,12 @@ def credit_twice(draw, bill, _):
 
 
 def pay_earlier(_, bill, __):
-    """Pay the block in a month whose bill is missing."""
+    """Pay for the block in a month whose bill is missing."""
     bill[:] = [row for row in bill if row["ChargeCategory"] != "Purchase"]
 
 
 def bill_days(draw, bill, _):
-    """Bill a row of 24 hours, as a daily export has it."""
+    """Bill a row of 24 hours, as a daily export does."""
     usage_of(draw, bill)["ConsumedQuantity"] = "24"
 
 
@@ -92,7 +92,7 @@ def bill_hyperpod(draw, bill, _):
 
 
 def forge(draw, _, ledger):
-    """Add rows of an instance in another cluster: in the same minutes, in other ones, in many."""
+    """Add rows of an instance in another cluster: in the same minutes, in others, or in many."""
     row = dict(draw(st.sampled_from(ledger[-9:])))
     mark, minutes = draw(st.sampled_from([(None, "61440"), (3, "60"), (None, "1")]))
     row |= {"ClusterName": "mine", "Owner": "f/forged", "Team": "f"}
@@ -100,7 +100,7 @@ def forge(draw, _, ledger):
 
 
 def lose_hour(draw, _, ledger):
-    """Lose the rows of all instances in one hour."""
+    """Remove the rows of all instances in one hour."""
     lost = draw(st.sampled_from(LAW_HOURS)).replace(" ", "T")
     ledger[:] = [row for row in ledger if not row["Hour"].startswith(lost)]
 
@@ -127,9 +127,9 @@ BILL_FAULTS = (
 @st.composite
 def worlds(draw, fault):
     """
-    A month's rows of a bill and of a ledger, with a *fault* or without.
+    Draw a month's rows of a bill and of a ledger, with a *fault* or without.
 
-    One instance is there in every hour; others have credits, spot, commitments, a block.
+    One instance runs in every hour; others have credits, spot, commitments or a block.
     """
     bill = [charge(hour, "i-ffffffff", "1.25") for hour in LAW_MONTH]
     ledger = [held(hour, "i-ffffffff", "a/x", "120", Team="a") for hour in LAW_MONTH]
@@ -182,8 +182,10 @@ def worlds(draw, fault):
 @given(st.data(), st.sampled_from(["owner", "instance"]), st.sampled_from([False, False, True]))
 def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     """
-    Owner by owner to the last of 18 decimals, busy and idle, and nothing of the bill is lost or
-    made, on every face, spread or not; or the month is refused for the problems that are in it.
+    Every owner pays the cost that fractions give, to the last of 18 decimals.
+
+    No part of the bill is lost or added in any output, spread or not. A month with a problem is
+    refused with exactly its problems.
     """
     bill, ledger = data.draw(worlds(fault))
     expected = problems(bill, ledger, LAW_MONTH)
@@ -256,7 +258,7 @@ OWNED_FOURTH = ChargebackRow(owner="a/x", cost=Decimal(4))
 @example([OWNED_FOURTH, ChargebackRow(owner="[unknown]", cost=Decimal(1))])
 @example([OWNED_FOURTH, ChargebackRow(owner="[unknown]", cost=1 + cost_of(1))])
 def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
-    """Own costs stay; parts are by own cost, add up to what no owner has, and need a yes."""
+    """A spread keeps own costs, adds up to the unowned cost, and needs a yes above a fifth."""
     owned = [row for row in rows if not row.owner.startswith("[")]
     amount = sum(units_of(row.cost) for row in rows if row.owner.startswith("["))
     total = sum(units_of(row.cost) for row in rows)
@@ -283,7 +285,7 @@ def _assigned(rows, *, is_accepted):
 
 
 def test_the_statement_knows_the_cores_of_every_type():
-    """A new type must be in both places, with its cores at the default size and at core size 1."""
+    """The statement has the cores of every type, at the default core size and at core size 1."""
     text = statement().partition("type_cores")[2].partition("),\n\n")[0]
     for name, instance_type in INSTANCE_TYPES.items():
         cores = instance_type.cores
@@ -300,18 +302,18 @@ IN_BLOCK = {"CapacityReservationId": BLOCK}
 
 
 def whole_bill(**others):
-    """One instance in every hour of the month."""
+    """Return the bill of one instance in every hour of the month."""
     return [charge(hour, AN_INSTANCE, "1.25", **others) for hour in MONTH_OF_HOURS]
 
 
 def whole_ledger(**others):
-    """All of it held by one job."""
+    """Return a ledger in which one job holds all of it."""
     return [held(hour, AN_INSTANCE, "slurm:7 ann", "120", **others) for hour in MONTH_OF_HOURS]
 
 
 @pytest.fixture
 def asked(typed, tmp_path):
-    """Ask about rows of a bill and of a ledger: exit code, answer, standard error."""
+    """Return a function that splits rows of a bill by rows of a ledger and returns the answer."""
 
     def ask(bill, ledger, *options, month=BILLED_MONTH):
         (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
@@ -324,7 +326,7 @@ def asked(typed, tmp_path):
 
 
 def test_a_team_pays_its_part_of_the_bill(asked, follows_schema):
-    """Half of each hour is of another owner; no month before is known of a ledger in one file."""
+    """A team pays its part of the bill; with a ledger in one file, the month before is unknown."""
     rest = [held(hour, AN_INSTANCE, "slurm:8 bob", "60") for hour in MONTH_OF_HOURS]
     team = [held(hour, AN_INSTANCE, "slurm:7 ann", "60", Team="ml") for hour in MONTH_OF_HOURS]
     code, answer, _ = asked(whole_bill(), [*team, *rest], "--team", "ml")
@@ -339,7 +341,7 @@ def test_a_team_pays_its_part_of_the_bill(asked, follows_schema):
 
 
 def owners(answer):
-    """What each owner pays, of a whole answer."""
+    """Return the cost of each owner in an answer that is not refused."""
     sums = {}
     for row in answer["rows"]:
         sums[row["owner"]] = sums.get(row["owner"], 0) + row["cost"] + row["spread_cost"]
@@ -350,7 +352,7 @@ def owners(answer):
 
 
 def test_the_month_of_a_bill_that_is_kept(typed, repository, tmp_path):
-    """The files of tests/data/bills through the command: every digit of the expected file."""
+    """The files of tests/data/bills give every digit of the expected file."""
     folder = repository / "tests" / "data" / "bills"
     bill = ("--bill", folder / "focus-2026-08.csv", folder / "focus-2026-09.csv")
     words = ("report", "--month", "2026-09", *bill, "--ledger", folder / "ledger.jsonl")
@@ -364,8 +366,10 @@ def test_the_month_of_a_bill_that_is_kept(typed, repository, tmp_path):
 
 def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
     """
-    Doubles beside decimals, all digits; a ledger that is named twice is one; an hour without one
-    of its objects, and those before the first, are no instances without an emitter.
+    Parquet in S3 and ledgers in buckets give the same split as files.
+
+    Doubles next to decimals keep all digits. A ledger that is named twice counts once. An hour
+    without one of its objects, and hours before the first, are not instances without an emitter.
     """
     duckdb = pytest.importorskip("duckdb")
     bill = whole_bill()[:12] + [
@@ -450,8 +454,9 @@ REFUSED_BILLS = {
 
 def test_a_month_that_does_not_reconcile_is_refused(asked, golden, repository):
     """
-    Only what is wrong comes out, each with its sentence; --incomplete counts the whole bill, but
-    never days as hours, nor HyperPod.
+    A month that does not reconcile is refused with a sentence for each problem.
+
+    With --incomplete the whole bill counts, but never days as hours, and never HyperPod.
     """
     lines = []
     for name, refused in REFUSED_BILLS.items():
@@ -499,7 +504,7 @@ ALL_PARTS = set(range(PARTS_OF_HOUR))
     ],
 )
 def test_an_hour_of_the_ledger_is_there_with_all_its_parts(ledgers, labels):
-    """From the ledger's first hour on, also where a later ledger goes on."""
+    """An hour counts with all its parts, from the ledger's first hour on; ledgers may follow."""
     expected = {
         hour: {"s": SETTLED_ROW, "m": MISSING_HOUR}[letter]
         for hour, letter in zip(HOUR_NUMBERS, labels, strict=True)
@@ -512,7 +517,7 @@ def test_an_hour_of_the_ledger_is_there_with_all_its_parts(ledgers, labels):
 
 
 def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_schema):
-    """And counted; the rest of its object is not lost, nor is what cannot be read a whole file."""
+    """A ledger row of another hour is refused and counted; other rows of its object count."""
     (tmp_path / "bill.csv").write_text(bill_text(whole_bill()[:24]), "utf-8")
     for hour in month_hours(BILLED_MONTH)[:24]:
         row = LedgerRow(hour, "research", AN_INSTANCE, "a/b", 120 * 10**6, 60 * 10**6)
@@ -556,7 +561,7 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
     ],
 )
 def test_options_that_name_something_else(typed, tmp_path, options, sentence):
-    """Exit code 2, with what was found and what to do."""
+    """An option with a wrong value is exit code 2, with the value found and the next step."""
     (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
     (tmp_path / "eur.csv").write_text(
         bill_text([charge(MONTH_OF_HOURS[0], AN_INSTANCE, "1", BillingCurrency="EUR")])
@@ -580,7 +585,7 @@ def test_options_that_name_something_else(typed, tmp_path, options, sentence):
 
 
 def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
-    """More than a billion USD is spread; a third has no owner and does not divide evenly."""
+    """More than a billion USD is spread to the last digit, although a third has no owner."""
     bill = [
         charge(hour, name, f"{cost}.1")
         for hour in MONTH_OF_HOURS
@@ -595,7 +600,7 @@ def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
 
 @pytest.mark.parametrize("cost", ["1e21", "", "many"])
 def test_a_cost_that_is_none_is_named(asked, cost):
-    """With what was found and where; no words of the database."""
+    """A cost that is not a number is named with its column, without the database's words."""
     bill = [*whole_bill()[1:], charge(MONTH_OF_HOURS[0], AN_INSTANCE, cost)]
     code, _, err = asked(bill, whole_ledger())
     assert 3 == code
@@ -603,7 +608,7 @@ def test_a_cost_that_is_none_is_named(asked, cost):
 
 
 def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
-    """Each month has its hours' part of the fee, whichever is asked for."""
+    """A block over the end of a month needs both bills; each month has its part of the fee."""
     hours = [*MONTH_OF_HOURS[-24:], *(f"2026-03-01 {hour:02d}" for hour in range(12))]
     block = [charge(hour, AN_INSTANCE, "0", **IN_BLOCK) for hour in hours]
     bill = [fee("2026-02-20 10", "36"), *whole_bill()[:-24], *block]

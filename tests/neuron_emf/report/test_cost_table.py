@@ -1,4 +1,4 @@
-"""The cost table adds up to the cent in every column, by every key, however it is cut."""
+"""The cost table adds up to the cent in every column, by every key, with any number of rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ATTO = st.integers(-3 * CENT, 10**24) | st.integers(-CENT, CENT) | st.just(0)
 
 @st.composite
 def ledger_rows(draw):
-    """One row of a ledger whose parts fit into its whole, with or without a price."""
+    """Draw one row of a ledger whose parts fit into its whole, with or without a price."""
     owner = draw(st.sampled_from(["ann", "bob", "[others]", "[unallocated]", "[unknown]"]))
     allocated = draw(st.integers(0, 10**11))
     row = LedgerRow(
@@ -70,7 +70,7 @@ def printed_number(text):
 
 
 def check_printed(table, most):
-    """Check that each column adds up to its total and is near its exact amount, however cut."""
+    """Check that each column adds up to its total, near its exact amount, for any *most*."""
     *rows, total = table.printed(most)
     assert min(len(table.rows), most + 1) == len(rows)
     for column in {*table.columns()} - {"busy share", "per million"}:
@@ -96,7 +96,7 @@ def check_printed(table, most):
 @given(st.lists(ledger_rows(), max_size=20), st.integers(1, 12))
 def test_rows_add_up_to_the_total_by_every_key(rows, most):
     """
-    Every table has all there is, and what is printed adds up in every column.
+    Rows by every key add up to the total in every printed column.
 
     Core time without a price is unpriced, not free, also in a row of an older release.
     """
@@ -120,7 +120,7 @@ def test_rows_add_up_to_the_total_by_every_key(rows, most):
     st.integers(1, 8),
 )
 def test_billed_rows_add_up_to_the_bill(amounts, most):
-    """Amounts may be negative by credits. Own cost and spread add up each by itself."""
+    """Billed rows, own cost and spread, add up to the bill, also with negative credits."""
     table = cost_table("team", [((name,), CostRow(billed=leaves)) for name, leaves in amounts])
     assert sum(sum(leaves) for _, leaves in amounts) == sum(table.total.leaves or [0])
     check_printed(table, most)
@@ -130,7 +130,7 @@ def test_billed_rows_add_up_to_the_bill(amounts, most):
 
 @pytest.mark.parametrize("owner", sorted(UNOWNED))
 def test_what_no_owner_has_is_in_no_team(owner):
-    """It has its own row, even if a rule names a team for it."""
+    """Cost without an owner has its own row, even if a rule names a team for it."""
     names = {"owner": owner, "cluster": "c", "team": "ml"}
     assert (owner,) == owner_labels("team", **names)
     assert (owner, None, "c") == owner_labels("owner", **names)

@@ -1,4 +1,4 @@
-"""`neuron-emf report` as it is typed: what it reads, prints and writes, and how it ends."""
+"""The command `neuron-emf report`: its input, its output, its files and its exit codes."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ PERIOD_WORDS = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:
 
 
 class ReportStack:
-    """Answers about the stack: its bucket."""
+    """A client that describes the stack with its bucket."""
 
     outputs = ({"OutputKey": "LedgerBucketName", "OutputValue": "the-ledger"},)
 
     def describe_stacks(self, **_):
-        """One stack."""
+        """Return one stack."""
         return {"Stacks": [{"Outputs": list(self.outputs)}]}
 
 
 @pytest.fixture
 def clients():
-    """By name of the service; what is not here is the double's."""
+    """Return the clients by service; the double has all others."""
     return {"cloudformation": ReportStack()}
 
 
 @pytest.fixture
 def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the account with the hour in it
-    """`neuron-emf report` and what follows, an hour after the hour."""
+    """Return a function that runs `neuron-emf report` an hour after the hour."""
     monkeypatch.chdir(tmp_path)
     real = account
 
@@ -61,7 +61,7 @@ def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the ac
 
 @pytest.fixture
 def lines(tmp_path):
-    """A file of two minutes of an instance whose two cores are idle."""
+    """Write a file of two minutes of an instance with two idle cores."""
     idle: dict[str, Any] = {
         "core_state": "uu",
         "idle_minutes": (60, 61),
@@ -76,7 +76,7 @@ def lines(tmp_path):
 
 @pytest.fixture
 def ledger(hour, tmp_path):
-    """A copy of the hour's ledger in a folder."""
+    """Copy the hour's ledger to a folder."""
     for key, payload in hour.ledger.items():
         file = tmp_path / "copy" / key
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def ledger(hour, tmp_path):
 
 
 def amounts(text):
-    """What a program is told of money and idle time."""
+    """Return the amounts of money and idle time in JSON."""
     document = json.loads(text)
     return document["headline"], document["total"], document["rows"]
 
@@ -94,7 +94,7 @@ def amounts(text):
 
 
 def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, full):
-    """To the last digit, by any rows; no line is read beside the ledger."""
+    """The stack's ledger gives the amounts of its lines to the last digit and reads no lines."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     for by in ("owner", "team", "cluster", "type", "instance", "day"):
         asked = [*full.operations]
@@ -108,7 +108,7 @@ def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, ful
 
 
 def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
-    """Ten hours, of which one is there and the others in no sum."""
+    """Hours that are not settled are named and are in no sum."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     code, out, _ = typed("--month", "2026-11")
     said = " ".join(out.split())
@@ -132,7 +132,7 @@ def _by_day(typed):
 
 
 def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
-    """As a bucket and as two copies; and what was left out is said."""
+    """A ledger that is given as a bucket and as two copies counts once; copies are reported."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     once = typed(*PERIOD_WORDS, "--json")[1]
     both = ("--ledger", f"the-ledger,{ledger}", "--ledger", f"{ledger}/.")
@@ -148,7 +148,7 @@ def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
 
 
 def test_files_are_counted_whole(typed, lines):
-    """All they hold, however old: 4 core minutes of trn1.2xlarge are two minutes of it."""
+    """Files are counted whole, however old: 4 core-minutes are two minutes of trn1.2xlarge."""
     code, out, err = typed(lines)
     assert 0 == code
     assert "" == err
@@ -164,7 +164,7 @@ def test_files_are_counted_whole(typed, lines):
 
 
 def test_own_rules_are_those_of_lines(typed, lines):
-    """Prices, payment and minutes until a core is idle; the ledger has those of the stack."""
+    """Options of prices, payment and idle time apply to lines; a ledger has the stack's."""
     found = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
     assert 2.0 == found["total"]["idle_cost"]
     assert ["override of trn1.2xlarge"] == found["bases"]
@@ -189,7 +189,7 @@ def test_the_savings_beside_a_bill_are_those_of_the_ledger(ledger):
 
 
 def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
-    """The page and the rows, whole."""
+    """The page and the rows are written whole, next to the printed report."""
     code, out, _ = typed(lines, "--html", "idle.html", "--csv", "idle.csv", "--by", "instance")
     assert 0 == code
     assert "Idle cores cost" in out
@@ -204,7 +204,7 @@ def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
 
 
 def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follows_schema):
-    """Terminal, page, CSV and JSON have the same total; other teams are on none of them."""
+    """A team's cost is equal on terminal, page, CSV and JSON, without rows of other teams."""
     asked = ("--month", "2026-11", "--ledger", ledger, "--team", "ml")
     code, out, _ = typed(*asked, "--html", "team.html", "--csv", "team.csv", "--by", "cluster")
     headline = "Team ml cost 22.26 USD in 2026-11, of which 17.06 idle: at most 17.06 avoidable."
@@ -223,7 +223,7 @@ def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follow
 
 
 def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
-    """Each kind of rows, of a ledger with holes and of lines with an unpriced type."""
+    """JSON follows its schema by every key, for ledgers with gaps and unpriced types."""
     answers = [
         json.loads(typed("--month", "2026-11", "--ledger", ledger, "--json", "--by", by)[1])
         for by in ("owner", "team", "cluster", "type", "instance", "day")
@@ -265,7 +265,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, clients, hour, words, code, said):  # noqa: ARG001, PLR0917 - the file
-    """With what was found and what to do; nothing is printed as if it had worked."""
+    """A report that is not possible has an exit code, a sentence and no standard output."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     Path("empty").write_text("plain text\n{}\n")
     found, out, err = typed(*words)

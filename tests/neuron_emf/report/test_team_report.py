@@ -25,24 +25,24 @@ UNOWNED = {"[unallocated]", "[unknown]"}
 
 
 def cents_in(sentence):
-    """All amounts of two decimals."""
+    """Return all amounts with two decimals, in cents."""
     return [int(re.sub("[,.]", "", text)) for text in AMOUNT.findall(sentence)]
 
 
 def line_of(report, start):
-    """The line of the terminal that starts with *start*."""
+    """Return the line of the terminal that starts with *start*."""
     lines = printed_parts(report.parts()).splitlines()
     return next(line for line in lines if line.startswith(start))
 
 
 def report_with(rows, hours=744):
-    """The report of *rows* in so many covered hours."""
+    """Return the report of *rows* in *hours* covered hours."""
     return report_of(then_of(rows), hours=hours)
 
 
 @given(st.lists(ledger_rows(), max_size=30))
 def test_a_team_has_its_rows_and_the_rest_is_named(rows):
-    """Owners and clusters of a team add up to its total, without cost that has no owner."""
+    """A team's owners and clusters add up to its total, and cost without an owner is named."""
     own = [row for row in rows if row.team == "ml" and row.owner not in UNOWNED]
     if not own:
         with pytest.raises(SettingsError, match="No owner of team ml in 2026-10"):
@@ -72,7 +72,7 @@ NAMES = st.text("abcdefghijklmnop-/", min_size=1, max_size=60)
 
 @given(st.lists(st.tuples(NAMES, NAMES, ledger_rows()), min_size=1, max_size=12), NAMES)
 def test_the_answer_has_at_most_15_lines(rows, team):
-    """It has 15 lines of 100 columns at most, however many and long the names are."""
+    """An answer has at most 15 lines of 100 columns, for any number and length of names."""
     named = [
         row._replace(owner=owner, cluster=cluster, team=team, basis="list price, us-west-2")
         for owner, cluster, row in rows
@@ -84,7 +84,7 @@ def test_the_answer_has_at_most_15_lines(rows, team):
 
 
 def row_of(nano_usd):
-    """An hour of ann in team ml."""
+    """Return an hour of ann in team ml."""
     return LedgerRow(
         hour=490_000,
         cluster="research",
@@ -99,19 +99,19 @@ def row_of(nano_usd):
 
 
 def change_of(now, before):
-    """The sentence on the change."""
+    """Return the sentence about the change."""
     return team_report(now, before, "ml", "2026-10").notes()[0]
 
 
 def before_with(rows, hours):
-    """The report of September."""
+    """Return the report of the month before."""
     start_ms = 492_000 * HOUR_MS  # 2026-02
     return replace(report_with(rows, hours), start_ms=start_ms)
 
 
 @given(st.integers(1, 10**13), st.integers(1, 10**13), st.integers(1, 744), st.integers(1, 744))
 def test_the_change_is_of_equal_hours(now_nanos, nanos_before, hours, hours_before):
-    """Periods that differ in covered hours are compared per hour."""
+    """Periods with different covered hours are compared per hour."""
     now = report_with([row_of(now_nanos)], hours)
     before = before_with([row_of(nanos_before)], hours_before)
     change = change_of(now, before)

@@ -1,4 +1,4 @@
-"""Then is the ledger and its lines; every face shows its figures, and no foreign name acts."""
+"""Amounts of a period from ledger and lines are equal, and every output shows them safely."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ RATE = "cost_per_million_executions"
 
 
 def rows_in(objects, hour):
-    """The rows of an hour of a ledger."""
+    """Return the rows of an hour of a ledger."""
     return list(rows((hour, objects[part_key(hour, part)]) for part in range(PARTS_OF_HOUR)))
 
 
 def known(times):
-    """What telemetry says, by key; who hears of no stop sees other unknown minutes."""
+    """Return the known core time by key; without stop events, unknown minutes differ."""
     return {
         key: (time.known, time.busy, time.used, time.idle_by_part, time.cost_by_part)
         for key, time in times.items()
@@ -53,7 +53,7 @@ def known(times):
 
 
 def check_then(objects, hour, lines, rules):
-    """Then of the ledger is that of the lines, of the digest, and of rows one by one."""
+    """Check that ledger, lines, digest and single rows give the same amounts."""
     settled = rows_in(objects, hour)
     then, read = then_by_days(settled, TeamRules())
     assert then_of(settled) == then
@@ -62,7 +62,7 @@ def check_then(objects, hour, lines, rules):
     by_lines = then_of_lines(lines, rules, period)
     for name in ("owners", "instances", "days"):
         assert known(getattr(then, name)) == known(getattr(by_lines, name)), name
-    # The type may be known of a line before the hour.
+    # A line before the hour may have the type.
     assert sum(then.unpriced.values()) == sum(by_lines.unpriced.values())
     week = Week(hours=range(hour, hour + 1))
     week.fold_hours([(hour, objects[summary_key(hour)])])
@@ -83,7 +83,7 @@ def check_then(objects, hour, lines, rules):
 
 
 def check_faces(report):
-    """JSON, CSV, page and terminal show the same rows, whose sums are the total."""
+    """Check that JSON, CSV, page and terminal show the same rows, whose sums are the total."""
     document = document_of(report)
     sheet = spreadsheet_of(report)
     names = list(document["total"])
@@ -107,13 +107,13 @@ def check_faces(report):
 
 
 def cells_of(table):
-    """The cells of each row of *table*, uncut, and of its total."""
+    """Return the cells of each row of *table* and of its total, uncut."""
     cells = [row.cells() for row in table.printed(len(table.rows))]
     return [[row[column] for column in table.columns()] for row in cells]
 
 
 def check_page(report):
-    """The page has the table of each kind, cell by cell."""
+    """Check that the page has every table, cell by cell."""
     page = ParsedPage(exports.html(report))
     assert report.headline() in page.texts
     for by in ROW_LABELS:
@@ -125,8 +125,10 @@ def check_page(report):
 @settings(max_examples=200)
 def test_then_is_the_ledger_and_the_lines(fleet):
     """
-    To the last digit, over the records that the stack accepted, with restarts, copies, doubles
-    and instances that fall silent; and as many sums as there are ways to add up.
+    The ledger gives the same amounts as the lines, to the last digit.
+
+    The records are those that the stack accepted, with restarts, copies, doubles and instances that
+    become silent. All ways to add up agree.
     """
     bucket = Bucket()
     settle(world_of(fleet), bucket)
@@ -137,7 +139,7 @@ def test_then_is_the_ledger_and_the_lines(fleet):
 
 
 def test_what_nobody_knows_is_no_zero_on_any_face():
-    """Unknown cores and cores without a price: null, an empty cell, a word."""
+    """Unknown cores and cores without a price are null, an empty cell or a word, and never 0."""
     for by in ROW_LABELS:
         check_faces(full_report(by))
     check_page(full_report())
@@ -191,7 +193,7 @@ UNPRICED_ROW = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_
     ids=["busy or not", "waiting", "untold", "nobody's", "rounded once", "none", "silent", "part"],
 )
 def test_a_million_executions_cost_what_their_owners_held(settled, expected, shown):
-    """Of the hours that tell executions alone; never 0 where nobody can say it."""
+    """The cost of a million executions covers only hours with known executions, and is never 0."""
     report = report_of(then_of(settled), "cluster")
     (row,) = document_of(report)["rows"]
     assert (expected and Decimal(expected)) == row[RATE]
@@ -200,7 +202,7 @@ def test_a_million_executions_cost_what_their_owners_held(settled, expected, sho
 
 
 def test_a_name_commands_nothing():
-    """No terminal, no spreadsheet, no element of the page; programs get it as it is."""
+    """A name cannot act on a terminal, a spreadsheet or a page, and is unchanged in JSON."""
     text = printed(evil_report())
     assert "\x1b" not in text
     assert "\u202e" not in text
@@ -218,7 +220,7 @@ def test_a_name_commands_nothing():
 
 @pytest.fixture
 def shown(chromium, tmp_path):
-    """Show an idle report; whatever the page asks for or complains of is an error."""
+    """Show an idle report; a request or an error of the page fails the test."""
     opened = []
     said = []
 
@@ -243,7 +245,7 @@ def shown(chromium, tmp_path):
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
 @pytest.mark.parametrize("report", [full_report, evil_report])
 def test_the_page_keeps_nobody_out(shown, report, width, scheme):
-    """axe-core finds nothing, contrasts included; a foreign name loads and runs nothing."""
+    """The page has no accessibility violations, and a foreign name loads and runs nothing."""
     page = shown(report(), width, scheme)
     violations = Axe().run(page).response["violations"]
     assert [] == [(violation["id"], violation["nodes"][0]["html"]) for violation in violations]

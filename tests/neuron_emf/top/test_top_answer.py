@@ -1,4 +1,4 @@
-"""`neuron-emf top` prints what the page answers, and says what it cannot know."""
+"""`neuron-emf top` prints the page's answer and names unknown values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ README_FILE = Path(__file__).parents[3] / "README.md"
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch):
-    """The moment at which everything is asked."""
+    """Return the time of every answer."""
     moment = [round(PAGE_NOW_S * 1000)]
     monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: moment[0])
     return moment
 
 
 def test_one_whole_answer(typed, double, hour, marked):
-    """As the README's first screen shows it."""
+    """A whole answer equals the README's first screen."""
     filled(double, hour)
     code, out, err = typed("top", "--once")
     assert 0 == code
@@ -34,7 +34,7 @@ def test_one_whole_answer(typed, double, hour, marked):
 
 
 def test_values_that_are_not_reported_are_unknown(typed, double):
-    """An account without a rollup is no cheap one."""
+    """Values that are not reported are unknown: an account without rollups is not a cheap one."""
     code, out, _ = typed("top")
     assert 0 == code
     assert [] == [word for word in out.split() if word in ("0.00", "0")]
@@ -43,7 +43,7 @@ def test_values_that_are_not_reported_are_unknown(typed, double):
 
 
 def test_names_of_others_fit_and_command_nothing(typed, double):
-    """Long names are cut, numbers never; no letter controls the terminal."""
+    """Long names are cut, numbers are not, and no character controls the terminal."""
     names = ["\x1b[31m[b]" + "owner" * 30, "cluster" * 30]
     owners = [
         {
@@ -81,7 +81,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
     ],
 )
 def test_what_cannot_be_read_ends_with_3(typed, double, cluster, denied, said):
-    """In one sentence, with nothing on standard output."""
+    """An answer that cannot be read is exit code 3, one sentence and no standard output."""
     double.denied |= denied
     code, out, err = typed("top", "--once", "--cluster", cluster)
     assert 3 == code
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_ends_with_3(typed, double, cluster, denied, said):
 
 
 def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
-    """What cannot be read later stands below the last answer."""
+    """The answer is refreshed until a stop; a later error is shown below the last answer."""
     filled(double, hour)
     file = io.StringIO()
     screen = Console(file=file, width=80, height=50, force_terminal=True, no_color=True)

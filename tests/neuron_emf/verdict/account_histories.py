@@ -1,8 +1,8 @@
 """
 Accounts of instances that cannot be released, and the owners of their cores.
 
-`OF_ACCOUNT` is of instances that EC2 knows, `OF_HYPERPOD` of nodes that it does not, `OWNED` of
-instances that somebody holds: the answer, who is asked, and what it says.
+`OF_ACCOUNT` has instances that EC2 knows, `OF_HYPERPOD` nodes that EC2 does not know, and `OWNED`
+instances with owned cores: the verdict, the owner to ask, and a part of the answer.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _refused(w: InstanceWorld, operation: str) -> None:
 
 
 def store(w: InstanceWorld) -> None:
-    """The instance type has an instance store."""
+    """Give the instance type an instance store."""
     (kind,) = w.answers["describe_instance_types"]["InstanceTypes"]
     kind["InstanceStorageSupported"] = True
 
@@ -78,7 +78,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
     ),
     ("lines of another account", "same-instance", lambda w: w.change(0, AccountId="2" * 12)),
     ("launched in the hour", "launched", lambda w: w.launch(minute(w, 1))),
-    # somebody keeps it
+    # an operator keeps it
     ("keep tag", "keep-tag", lambda w: w.tag("neuron-emf:keep", w.rng.choice(["x", "false"]))),
     ("stop protection", "protections", lambda w: _protected(w, "DisableApiStop")),
     ("termination protection", "protections", lambda w: _protected(w, "DisableApiTermination")),
@@ -96,7 +96,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
         "group-minimum manager protections",
         lambda w: w.join_group(InstanceId=OTHER_INSTANCE),
     ),
-    # who manages it would start another, or is not known
+    # its manager would start another instance, or is unknown
     ("ParallelCluster", "manager", lambda w: w.tag("parallelcluster:node-type")),
     ("PCS", "manager", lambda w: w.tag("aws:pcs:cluster-id", "pcs_1")),
     ("Batch", "manager", lambda w: w.tag("AWSBatchServiceTag", "batch")),
@@ -132,7 +132,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
         lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": AN_INSTANCE}]}),
     ),
     ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
-    # the account does not say
+    # the account does not answer
     (
         "EC2 tells of another instance",
         GUARDS_OF_EC2,
@@ -203,7 +203,7 @@ OF_HYPERPOD = {
         ),
     ]
 }
-"""Of a node that EC2 does not know."""
+"""Histories of a node that EC2 does not know."""
 
 
 def _gone(w: InstanceWorld, **more: str) -> None:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 class VerdictLogs:
     """
-    A client of the double, in this process.
+    A client of the double in this process.
 
     Attributes:
-        answer: Answers a request in place of the double; None for the double's own answer.
+        answer: Answer to a request in place of the double's own; None for the double's own.
 
-        asked: The requests, in order.
+        asked: Requests in order.
 
         now_s: The clock of the double, seconds since the Unix epoch.
     """
@@ -51,7 +51,7 @@ class VerdictLogs:
 
 @pytest.fixture
 def logs():
-    """Both log groups, whose clock a history sets."""
+    """Return both log groups; a history sets their clock."""
     clock: list[VerdictLogs] = []
     with AccountDouble(lambda: clock[0].now_s if clock else 0.0) as account:
         clock.append(VerdictLogs(account))
@@ -60,7 +60,7 @@ def logs():
 
 @pytest.fixture
 def answered(typed, monkeypatch, logs):
-    """Ask about a world; the exit code, standard output and error."""
+    """Return a function that asks about a world; it gives exit code, standard output and error."""
 
     def call(world):
         logs.now_s = world.now_ms / 1000

@@ -1,8 +1,8 @@
 """
-Kinds of histories: what each does to a world in which the instance can be released.
+Kinds of histories: each changes a world in which the instance can be released.
 
-`OF_LINES` and `OF_STREAMS` can never be released, each with the guards that must keep it;
-`CLEAN` always may. Each is played under every manager.
+`OF_LINES` and `OF_STREAMS` have histories that are never released, each with the guards that must
+hold it back. Histories in `CLEAN` are always released. Each is run under every manager.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ NEWER: dict[str, Any] = {"Schema": 2, "Seq": 9000}
 
 
 class Kind(NamedTuple):
-    """What a history does, and the guards that hold the instance back then."""
+    """A change of a world, and the guards that then hold the instance back."""
 
     held_back_by: str
     spoil: Callable[[InstanceWorld], object]
 
 
 def minute(w: InstanceWorld, first: int = 0, last: int = 60) -> int:
-    """A minute of the hour."""
+    """Return a minute of the hour."""
     return w.rng.randrange(first, last)
 
 
@@ -48,19 +48,19 @@ def _at(w: InstanceWorld, **changes: Any) -> None:
 
 
 def _beside(w: InstanceWorld, own: dict[str, Any], **other: Any) -> None:
-    """Change one minute of the hour, and have another line of it."""
+    """Change one minute of the hour, and add another line of it."""
     at = minute(w)
     w.change(at, at + 1, **own)
     w.say(at, **other)
 
 
 def _cut(w: InstanceWorld, text: str, beyond: str) -> str:
-    """What is left of a line that broke off behind a word."""
+    """Return the start of a line that was cut off after a word."""
     return text[: minute(w, text.index(beyond) + len(beyond) + 1, len(text))]
 
 
 def _no_rollup(w: InstanceWorld, text: Callable[[str], str] = str, **changes: Any) -> None:
-    """Damage a rollup of the hour so that no reader can take it."""
+    """Damage a rollup of the hour so that no reader accepts it."""
     at = minute(w, 20, 58)
     w.forget_rollups(at, at + 1)
     w.publish(at, text(text_of(w.rollup(at, **changes))))
@@ -83,13 +83,13 @@ def _fallen_since(w: InstanceWorld, first: int, last: int) -> None:
 
 
 def _two_steps(w: InstanceWorld) -> None:
-    """Ten minutes apart, so that only the minute before the first and the last tell."""
+    """Let the fleet fall in two steps ten minutes apart; only the end minutes show the fall."""
     first = w.since - minute(w, 1, 10)
     w.fall(first, first + 10)
 
 
 def _late_count(w: InstanceWorld, *, is_fleet: bool) -> None:
-    """Minutes that were not whole count for nothing: it is idle for longer than it says."""
+    """Make the idle time of the line longer than its whole minutes."""
     w.begin(60)
     lost = minute(w, 12, 30)
     for at in range(w.since + 1, 60):
@@ -100,7 +100,7 @@ def _late_count(w: InstanceWorld, *, is_fleet: bool) -> None:
 
 
 def _reported_later(w: InstanceWorld) -> None:
-    """The fleet's lines came an hour late; only what was published then knows that it worked."""
+    """Let the fleet's lines arrive an hour late; only rollups of that time show its work."""
     w.begin(99)
     w.fall(w.since)
     for at in range(w.since - 11, w.since):
@@ -109,20 +109,20 @@ def _reported_later(w: InstanceWorld) -> None:
 
 
 def _launched_into(w: InstanceWorld) -> None:
-    """With a new cluster, whose first rollup is that of its first minute."""
+    """Launch it with a new cluster, whose first rollup is of its first minute."""
     w.launch(w.since - 3)
     w.forget(LONG_AGO, w.since)
     w.forget_rollups(LONG_AGO, w.since)
 
 
 def _emitter_that_sees_nothing(w: InstanceWorld) -> None:
-    """Another emitter of the same log stream, whose reports never have a core."""
+    """Add another emitter of the same log stream whose reports have no core."""
     for at in range(60):
         w.say(at, Boot="b9", Seq=at + 1, CoveredSeconds=0, **w.core("?", w.cores))
 
 
 def _dead_emitter(w: InstanceWorld) -> None:
-    """It stopped half an hour ago; another log stream has a whole hour up to now."""
+    """Stop its emitter half an hour ago; another log stream has a whole hour up to now."""
     w.begin(99)
     w.forget(30)
     for at in range(60):
@@ -130,7 +130,7 @@ def _dead_emitter(w: InstanceWorld) -> None:
 
 
 def _changed_stream(w: InstanceWorld, first: int) -> None:
-    """Its lines before a minute are in another log stream."""
+    """Put its lines before a minute into another log stream."""
     for at in range(-40, first):
         w.say_in("before", at, Boot="b0")
     w.forget(LONG_AGO, first)
@@ -142,7 +142,7 @@ COMPILING: dict[str, Callable[[InstanceWorld], object]] = {
     "compiling before a restart": lambda w: w.restart(minute(w), {"HostCpuPercent": 104 / w.vcpus}),
     "no host CPU": lambda w: w.change(minute(w), HostCpuPercent=None),
 }
-"""Whatever places work on it is stopped before, so it holds back where nothing does."""
+"""Histories that hold the instance back unless a scheduler is stopped first."""
 
 LINE_HISTORIES = {
     name: Kind(guards, spoil)
@@ -164,10 +164,10 @@ LINE_HISTORIES = {
             "newest-line",
             lambda w: setattr(w, "delay_ms", w.now_ms - w.lines[-1][0] - 10 * MINUTE_MS),
         ),
-        # the hour is not known whole
+        # a part of the hour is unknown
         ("44 seconds", "whole-hour", lambda w: _at(w, CoveredSeconds=44)),
         ("lines since twenty minutes", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
-        # a line that names it cannot be read
+        # a line that names the instance cannot be read
         ("line of a newer schema", "readable", lambda w: w.say(minute(w), **NEWER, **w.core("b"))),
         (
             "line cut off",
@@ -189,7 +189,7 @@ LINE_HISTORIES = {
             "readable",
             lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{WORLD_CLUSTER}"')),
         ),
-        # cores are not known
+        # cores are unknown
         (
             "core unknown",
             "known-cores",
@@ -224,7 +224,7 @@ LINE_HISTORIES = {
             "idle-cores",
             lambda w: w.change(59, CoreIdleMinutes=[59] * w.cores),
         ),
-        # somebody holds cores
+        # a process holds cores
         ("held in a minute", "no-holder", lambda w: _at(w, **w.held())),
         ("held by a process without a name", "no-holder", lambda w: _at(w, **w.core("a"))),
         ("held before a restart", "no-holder", lambda w: w.restart(minute(w), w.held())),
@@ -239,7 +239,7 @@ LINE_HISTORIES = {
             "no-holder",
             lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": WORLD_JOB}]),
         ),
-        # somebody may want them
+        # an owner may need the cores
         (
             "reserved in a minute",
             "no-reservation",
@@ -253,7 +253,7 @@ LINE_HISTORIES = {
         ("emitter that knows none", "reservations-known", lambda w: w.change(0, Reservations=None)),
         # the host works
         *((name, "host-cpu", spoil) for name, spoil in COMPILING.items()),
-        # it is paid for
+        # its price is paid anyway
         (
             "capacity block by its lines",
             "not-committed",
@@ -265,7 +265,7 @@ LINE_HISTORIES = {
             "not-committed",
             lambda w: w.words.extend(["--paid-by-type", f"{w.type}=committed"]),
         ),
-        # who writes the lines
+        # another writer of its lines
         (
             "busy line behind one of its identity",
             "idle-cores one-emitter",
@@ -362,7 +362,7 @@ OF_STREAMS = {
         for name, (guards, members) in _SPOKEN.items()
     },
 }
-"""A line in a log stream next to its own."""
+"""Histories with a line in a log stream next to its own."""
 
 CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
     "nothing else": lambda _: None,

@@ -1,8 +1,8 @@
 """
-An instance that can be released, as raw lines and answers of AWS, and how it is spoilt.
+An instance that can be released, as raw lines and answers of AWS, with ways to spoil it.
 
-Nothing of the product makes these lines or judges them: members are written here as a person
-would, and whoever spoils a world knows by that alone that it cannot be released.
+No product code writes or judges these lines. Their members are written as a person would write
+them, so that the author of a history knows without the product that it cannot be released.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LAUNCHED = datetime(2025, 11, 20, 8, tzinfo=timezone.utc)
 def bare_instance(
     instance_id: str, instance_type: str, zone: str, vcpus: int, **more: Any
 ) -> dict[str, Any]:
-    """Answers about a running on-demand instance that nothing holds back."""
+    """Return AWS's answers about a running on-demand instance that can be released."""
     instance = {
         "InstanceId": instance_id,
         "InstanceType": instance_type,
@@ -71,27 +71,27 @@ Line = dict[str, Any]
 
 class InstanceWorld:
     """
-    Lines and answers about one instance of a cluster, chosen by *seed*.
+    Lines and answers about one instance of a cluster, varied by *seed*.
 
-    It stopped working in minute `since` and the other instances go on. Minutes are counted from
-    the first of the hour: 59 is the newest, and the rollups are two behind.
+    The instance stopped working in minute `since`; the other instances work. Minutes are counted
+    from the first of the hour: 59 is the newest, and the rollups are two minutes behind.
 
     Attributes:
-        lines: Its lines, each with the timestamp of its event.
+        lines: Lines of the instance, each with the timestamp of its event.
 
-        stream: The log stream of its lines.
+        stream: Log stream of its lines.
 
         elsewhere: Lines of other log streams: name, timestamp and line.
 
         delay_ms: Time from the start of a minute until CloudWatch Logs receives its line.
 
-        rollups: The same of its cluster.
+        rollups: Rollups of its cluster, each with the timestamp of its event.
 
-        answers: What AWS says, by operation.
+        answers: AWS's answers by operation.
 
-        words: What is typed behind its name.
+        words: Arguments after the instance's ID.
 
-        reservations: Reservations in its lines.
+        reservations: Value of Reservations in its lines.
     """
 
     def __init__(self, seed: int, manager: str = "alone") -> None:
@@ -111,7 +111,9 @@ class InstanceWorld:
         MANAGER_JOINS[manager](self)
 
     def begin(self, idle_before: int, others: int = 9) -> None:
-        """Idle for so many minutes before the hour, beside so many instances that work."""
+        """
+        Start the idle time *idle_before* minutes before the hour, with *others* busy instances.
+        """
         self.since = -idle_before
         self.others = others
         self.busy = round(others * self.cores * self.rng.uniform(0.7, 1))
@@ -124,7 +126,7 @@ class InstanceWorld:
             self.publish(at)
 
     def line(self, at: int, **changes: Any) -> Line:
-        """Its line of a minute, as its emitter writes it: busy until it turns idle."""
+        """Return its line of a minute, as its emitter writes it: busy until it becomes idle."""
         works = at < self.since
         return {
             "Timestamp": WORLD_START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "minute",
@@ -138,7 +140,7 @@ class InstanceWorld:
         }  # fmt: skip
 
     def rollup(self, at: int, **changes: Any) -> Line:
-        """What close prints of its cluster."""
+        """Return the rollup that close prints about its cluster."""
         minute = datetime.fromtimestamp(WORLD_START_MS / 1000 + at * 60, timezone.utc)
         return {
             "Timestamp": WORLD_START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "rollup",
@@ -149,17 +151,17 @@ class InstanceWorld:
         }  # fmt: skip
 
     def say(self, at: int, text: str = "", **changes: Any) -> None:
-        """Have its line of a minute in the emitters' group, or another text."""
+        """Put its line of a minute, or another text, into the emitters' group."""
         self.lines.append((WORLD_START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
 
     def say_in(self, stream: str, at: int, text: str = "", **changes: Any) -> None:
-        """Have a line about a minute in another log stream, or another text."""
+        """Put a line about a minute, or another text, into another log stream."""
         self.elsewhere.append(
             (stream, WORLD_START_MS + at * MINUTE_MS, text or self.line(at, **changes))
         )
 
     def put_into(self, account: AccountDouble) -> None:
-        """Put all lines into both log groups of *account*, those of one moment in any order."""
+        """Put all lines into both log groups of *account*, with equal moments in any order."""
         lines = [*((self.stream, *entry) for entry in self.lines), *self.elsewhere]
         self.rng.shuffle(lines)
         for stream, at_ms, line in lines:
@@ -170,28 +172,28 @@ class InstanceWorld:
         account.put(account.rollups_group, "close", rollups)
 
     def publish(self, at: int, text: str = "", late: int = 2, **changes: Any) -> None:
-        """Have the rollup of a minute in its group, or another text, printed so much later."""
+        """Put the rollup of a minute, or another text, into its group, printed *late* later."""
         line = text or self.rollup(at, **changes)
         self.rollups.append((WORLD_START_MS + (at + late) * MINUTE_MS, line))
 
     def change(self, first: int, last: int = 60, **changes: Any) -> None:
-        """Change members of its lines from *first* to before *last*; None takes one away."""
+        """Change members of its lines from *first* to before *last*; None removes a member."""
         _change(self.lines, first, last, changes)
 
     def cluster(self, first: int, last: int = 60, **changes: Any) -> None:
-        """Change members of the rollups in the same way."""
+        """Change members of the rollups from *first* to before *last*."""
         _change(self.rollups, first, last, changes)
 
     def forget(self, first: int, last: int = 60) -> None:
-        """Lose its lines from *first* to before *last*."""
+        """Remove its lines from *first* to before *last*."""
         self.lines = [line for line in self.lines if not first <= _minute(line) < last]
 
     def forget_rollups(self, first: int, last: int = 60) -> None:
-        """Lose rollups in the same way."""
+        """Remove rollups from *first* to before *last*."""
         self.rollups = [rollup for rollup in self.rollups if not first <= _minute(rollup) < last]
 
     def fall(self, first: int, last: int | None = None, left: float = 0.1) -> None:
-        """In minute *first*, or in two steps until *last*, all but a share of the work ends."""
+        """End all but a share of the work in minute *first*, or in two steps until *last*."""
         half = self.busy * (1 + left) / 2 if last is not None else self.busy * left
         for at in range(first, 58):
             busy = self.busy * left if last is None or at >= last else half
@@ -200,14 +202,14 @@ class InstanceWorld:
     def restart(
         self, at: int, before: Line, after: Line | None = None, seconds: tuple[int, int] = (30, 28)
     ) -> None:
-        """The emitter starts again in a minute, of which both parts have a line."""
+        """Restart the emitter in a minute, so that the minute has two lines."""
         self.change(at, at + 1, CoveredSeconds=seconds[0], **before)
         for later in range(at + 1, 60):
             self.change(later, later + 1, Boot="b2", Seq=later - at + 1)
         self.say(at, Boot="b2", Seq=1, CoveredSeconds=seconds[1], **(after or {}))
 
     def core(self, letter: str, count: int = 1) -> Line:
-        """Members by which some of its cores are in another state."""
+        """Return members with some of its cores in another state."""
         first = self.rng.randrange(self.cores - count + 1)
         state = "u" * first + letter * count + "u" * (self.cores - first - count)
         percent = {"b": 40.0}.get(letter, 0.0)
@@ -215,7 +217,7 @@ class InstanceWorld:
         return {"CoreState": state, "NeuronCoreUtilization": known}
 
     def held(self) -> Line:
-        """A process has a core and does nothing with it."""
+        """Return members with a core that a process holds and does not use."""
         members = self.core("a")
         core = str(members["CoreState"].index("a"))
         return {**members, "Owners": [{"Cores": core, "Name": "ml/llama-0"}]}
@@ -223,7 +225,7 @@ class InstanceWorld:
     def own(
         self, name: str = WORLD_JOB, quiet: int = 60, row: Line | None = None, **more: Any
     ) -> None:
-        """Somebody has held all cores, idle, for the last *quiet* minutes; *row* is of a rollup."""
+        """Give all cores to an owner, idle for the last *quiet* minutes; *row* is of a rollup."""
         owner = {"Cores": f"0-{self.cores - 1}", "Name": name, "QuietMinutes": quiet, **more}
         state = "a" if owner["Cores"] else "u"
         owned = {key: value for key, value in owner.items() if value is not None}
@@ -234,7 +236,7 @@ class InstanceWorld:
     # --- the account ---
 
     def launch(self, at: int) -> None:
-        """It was launched in a minute."""
+        """Launch it in a minute."""
         moment = datetime.fromtimestamp(WORLD_START_MS / 1000 + at * 60, timezone.utc)
         self.instance["LaunchTime"] = self.node["LaunchTime"] = moment
 
@@ -243,7 +245,7 @@ class InstanceWorld:
         self.instance["Tags"].append({"Key": key, "Value": value})
 
     def join_group(self, **changes: Any) -> None:
-        """Put it into an auto-scaling group above its minimum."""
+        """Put it into an Auto Scaling group above its minimum."""
         self.tag("aws:autoscaling:groupName", "workers")
         member = {
             "InstanceId": AN_INSTANCE,
@@ -269,19 +271,19 @@ class InstanceWorld:
         self.answers["describe_auto_scaling_groups"] = {"AutoScalingGroups": [group]}
 
     def leave_group(self) -> None:
-        """It is in no group, and has no tag."""
+        """Remove it from its group, with its tag."""
         self.instance["Tags"] = []
         self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": []}
 
     def join_ecs(self, *ids: str, **more: Any) -> None:
-        """ECS lists it in a cluster, and describes what it lists as *ids*."""
+        """List it in a cluster of ECS, which describes what it lists as *ids*."""
         self.answers["list_clusters"] = {"clusterArns": [f"{ECS_ARN}:cluster/prod"]}
         self.answers["list_container_instances"] = {"containerInstanceArns": [MEMBER]}
         described = [{"containerInstanceArn": MEMBER, "ec2InstanceId": ec2_id} for ec2_id in ids]
         self.answers["describe_container_instances"] = {"containerInstances": described, **more}
 
     def join_hyperpod(self) -> None:
-        """It is a node of HyperPod, of which EC2 knows nothing."""
+        """Make it a node of HyperPod, which EC2 does not know."""
         self.answers["describe_instances"] = Answer(
             "ec2:DescribeInstances", reason="refused", words="InvalidInstanceID.NotFound: none"
         )
@@ -302,12 +304,12 @@ class InstanceWorld:
         self.answers["describe_cluster_node"] = {"NodeDetails": self.node}
 
     def join_node_group(self) -> None:
-        """It is a node of a managed node group of EKS."""
+        """Make it a node of a managed node group of EKS."""
         self.tag("eks:nodegroup-name", "trn")
         self.join_group()
 
     def join_ecs_group(self) -> None:
-        """It is in an ECS cluster and in the group of its capacity provider."""
+        """Put it into an ECS cluster and into the group of its capacity provider."""
         self.join_ecs(AN_INSTANCE)
         self.join_group()
 
@@ -324,7 +326,7 @@ MANAGER_JOINS: dict[str, Callable[[InstanceWorld], object]] = {
 
 
 def text_of(line: Line | str) -> str:
-    """A line as it stands in its group; what is None is no member."""
+    """Return a line as its group has it; a member with None is left out."""
     if isinstance(line, str):
         return line
     members = {name: value for name, value in line.items() if value is not None}

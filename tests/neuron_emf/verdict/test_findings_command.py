@@ -1,4 +1,4 @@
-"""`neuron-emf findings [INSTANCE]` as it is typed: what it reads, prints and ends with."""
+"""The command `neuron-emf findings [INSTANCE]`: its input, its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.neuron_emf.verdict.instance_world import InstanceWorld, bare_instance
 
 
 class CloudFormation:
-    """Knows one stack."""
+    """A client that knows one stack."""
 
     def describe_stacks(self, StackName):  # noqa: N803 - the API's own name
         if StackName != "neuron-emf":
@@ -41,7 +41,7 @@ class CloudFormation:
 
 @pytest.fixture
 def fleet(monkeypatch):
-    """A stack with an idle instance, an owner of idle cores, and a bus that takes nothing."""
+    """Return a stack with an idle instance, an owner of idle cores, and a bus that rejects."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
@@ -78,7 +78,7 @@ def fleet(monkeypatch):
 
 @pytest.mark.usefixtures("fleet")
 def test_what_is_open_is_listed_the_longest_first(typed):
-    """Also what no event has told yet."""
+    """Open findings are listed longest first, also those without a sent event."""
     code, out, _ = typed("findings")
     assert 0 == code
     rows = [line.split()[:3] for line in out.splitlines()[1:3]]
@@ -87,7 +87,7 @@ def test_what_is_open_is_listed_the_longest_first(typed):
 
 
 def test_json_has_the_names_of_events(fleet, typed, follows_schema):
-    """A program finds the finding of an event by its id."""
+    """The JSON of a finding has the names and the ID of its event."""
     code, out, _ = typed("findings", "--json", "--kind", "idle-instance", "--cluster", "research")
     document = json.loads(out)
     follows_schema("findings", document)
@@ -106,7 +106,7 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
 
 @pytest.mark.usefixtures("fleet")
 def test_another_stack_is_not_there(typed):
-    """The sentence names the action that was refused."""
+    """An unknown stack is an error that names the rejected action."""
     code, out, err = typed("findings", "--stack-name", "other")
     assert 4 == code
     assert "" == out
@@ -119,7 +119,7 @@ WAITING_RANK = OWNED_HISTORIES["rank that waits"][-1]
 
 @pytest.fixture
 def of_account(typed, monkeypatch):
-    """`neuron-emf findings` at a moment, on an account with the lines that are put and answers."""
+    """Return a function that asks at a moment about an account with given lines and answers."""
 
     def call(now_ms, put, answers, *words):
         monkeypatch.setattr(periods, "now_ms", lambda: now_ms)
@@ -135,7 +135,7 @@ def of_account(typed, monkeypatch):
 
 @pytest.fixture
 def of_world(of_account):
-    """The same of a node of EKS that can be released, unless it is spoilt."""
+    """Return a function that asks about an EKS node that can be released unless changed."""
 
     def call(*words, spoil=lambda _: None, later_ms=0):
         world = InstanceWorld(0, "EKS node group")
@@ -148,7 +148,7 @@ def of_world(of_account):
 
 
 def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repository):
-    """Each answer, one of them of the rehearsal's fleet an hour after its start; read in review."""
+    """The page shows each printed verdict, one of them about the rehearsal's fleet."""
 
     def put(account):
         account.put_lines(account.records_group, hour.lines)
@@ -169,7 +169,7 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
 
 
 def test_json_follows_its_schema(of_world, follows_schema):
-    """Each answer, and the guards that it is made of."""
+    """The JSON of each verdict follows its schema and has the guards."""
     kinds = (lambda _: None, InstanceWorld.own, WAITING_RANK)
     found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
     follows_schema("findings", *found)
@@ -181,7 +181,7 @@ def test_json_follows_its_schema(of_world, follows_schema):
 
 
 def test_it_is_asked_again_where_it_was_asked(of_world):
-    """With the options that decide which lines are looked at."""
+    """The command to ask again has the options that select the lines."""
     typed = "--paid-by-type trn1.32xlarge=avoidable --stack-name other"
     out = of_world(*typed.split(), "--rollups-log-group", "/neuron-emf/neuron-emf/rollups")[1]
     (again,) = re.findall("2[.].*(neuron-emf .*)", out)
@@ -190,7 +190,7 @@ def test_it_is_asked_again_where_it_was_asked(of_world):
 
 
 def test_without_a_line_there_is_no_answer(of_world):
-    """Exit 4, and no command: a day old, or never there."""
+    """Without a line in the last 70 minutes, the exit code is 4 and no command is shown."""
     code, out, err = of_world(later_ms=24 * 60 * 60_000)
     assert 4 == code
     assert "" == out
@@ -199,7 +199,7 @@ def test_without_a_line_there_is_no_answer(of_world):
 
 @pytest.mark.parametrize("name", ["host-4c2e7", "i-", "i-0;reboot"])
 def test_what_is_no_id_of_ec2_is_refused(typed, name):
-    """Before anything is asked."""
+    """A name that is not an EC2 instance ID is refused before any call."""
     code, _, err = typed("findings", name)
     assert 2 == code
     assert "Invalid instance ID" in err

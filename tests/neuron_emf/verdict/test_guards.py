@@ -1,4 +1,4 @@
-"""Whether an instance can be released, by histories of which their maker knows the answer."""
+"""The verdict on an instance, by histories whose author knows the answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REMOVE = {
                  "aws sagemaker batch-delete-cluster-nodes"],
     "ParallelCluster": [],
 }  # fmt: skip
-"""How the commands of each manager begin; what they say is a table of `test_managers`."""
+"""Beginnings of each manager's commands; `test_managers` has a table of whole commands."""
 
 LOOKS = (
     "scontrol show",
@@ -55,9 +55,9 @@ def _held_back_by(found):
 @pytest.mark.parametrize("name", WRONG)
 def test_no_wrong_history_is_released(judged, name):
     """
-    Held back by the guards that see it and by no others, whoever manages the instance.
+    Every wrong history is held back, by its own guards and no others, under every manager.
 
-    Where placement is stopped first, a host that compiles is a warning.
+    If placement is stopped first, a host that compiles is a warning.
     """
     kind = WRONG[name]
     managers = ["HyperPod"]
@@ -66,7 +66,7 @@ def test_no_wrong_history_is_released(judged, name):
     elif name in ACCOUNT_HISTORIES:
         managers = list(EC2_MANAGERS)
     if name in OF_STREAMS:
-        # ParallelCluster keeps it, whatever other log streams say, so they are not read.
+        # ParallelCluster keeps it whatever other log streams contain, so they are not read.
         managers = [manager for manager in REMOVE if REMOVE[manager]]
     for seed, manager in enumerate(managers):
         found = judged(kind.spoil, seed, manager)
@@ -91,7 +91,7 @@ def test_no_wrong_history_is_released(judged, name):
 @pytest.mark.parametrize("manager", REMOVE)
 @pytest.mark.parametrize("name", CLEAN)
 def test_every_clean_history_is_released(judged, name, manager):
-    """By the commands of whoever manages it, and left to a manager that replaces what is idle."""
+    """Every clean history is released by its manager's commands, or left to its manager."""
     found = judged(CLEAN[name], list(CLEAN).index(name), manager)
     begins = REMOVE[manager]
     if name == "spot" and manager == "alone":
@@ -104,7 +104,7 @@ def test_every_clean_history_is_released(judged, name, manager):
 
 @pytest.mark.parametrize("name", OWNED_HISTORIES)
 def test_whoever_has_idle_cores_is_asked(judged, name):
-    """Unless they may work, or it is not known; what is shown changes nothing."""
+    """The owner of idle cores is asked, unless it may work or is unknown; commands only read."""
     answer, owner, says, spoil = OWNED_HISTORIES[name]
     for seed, manager in enumerate(EC2_MANAGERS):
         found = judged(spoil, seed, manager)
@@ -114,14 +114,14 @@ def test_whoever_has_idle_cores_is_asked(judged, name):
 
 
 def test_each_guard_is_needed():
-    """Of each there is a history that it alone holds back; `siblings` only keeps from asking."""
+    """Each guard holds back some history alone; `siblings` only prevents a question."""
     alone = {kind.held_back_by for kind in WRONG.values()}
     guards = {guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)}
     assert {"siblings", "instance-store", "placement-group"} == guards - alone
 
 
 def test_what_a_stop_destroys_is_asked_of_whoever_runs_one_alone(judged):
-    """Of a group or a scheduler it is a warning beside the command."""
+    """A stop that destroys data is asked about; with a group or scheduler it is a warning."""
     for manager in REMOVE:
         found = judged(store, 0, manager)
         if manager == "alone":
@@ -132,7 +132,7 @@ def test_what_a_stop_destroys_is_asked_of_whoever_runs_one_alone(judged):
 
 
 def test_what_was_found_is_said(judged, golden, repository):
-    """Of each kind, by the guards that hold it back, and of owners; read in review."""
+    """Each kind of history has the sentences of its guards and owners."""
     lines = []
     for name, kind in {"clean": Kind("", CLEAN["nothing else"]), **WRONG}.items():
         found = judged(kind.spoil, 0, "HyperPod" if name in OF_HYPERPOD else "alone")
@@ -148,7 +148,7 @@ def test_what_was_found_is_said(judged, golden, repository):
 
 
 def test_it_asks_what_the_page_allows_and_no_more(repository):
-    """Of an instance of ECS in a group, and of a node of HyperPod: only what reads."""
+    """Asking about an instance calls only the reading operations that the page allows."""
     page = (repository / "docs" / "how-to" / "acting.md").read_text("utf-8")
     allowed = re.findall('"([a-z0-9]+:(?:Describe|List)[A-Z][A-Za-z]+)"', page)
     played = [FakeAws(InstanceWorld(0, manager).answers) for manager in ("ECS", "HyperPod")]

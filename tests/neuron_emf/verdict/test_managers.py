@@ -1,4 +1,4 @@
-"""Who manages an instance, and how it is released."""
+"""The manager of an instance, and how it releases the instance."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MANAGED_TAGS = (
     _of({}, container_instances=[CONTAINER_INSTANCE]),
     _of(GROUP_TAGS | FLEET_MEMBER, group="train"),
     _of({"aws:cloudformation:stack-name": "dev", "Name": "x"}),
-    # left alone, because its manager would start another
+    # kept, because its manager would start another
     _of({"aws:pcs:compute-node-group-id": "pcs_1"}),
     _of({"parallelcluster:node-type": "Compute"}),
     _of({"AWSBatchServiceTag": "batch"} | NODE_TAGS | GROUP_TAGS, group="x"),
@@ -72,7 +72,7 @@ MANAGED_TAGS = (
 
 
 def test_each_manager_has_its_commands_or_what_to_lower(golden, repository) -> None:
-    """Placement is stopped, it is asked again, and whoever started it removes it; or none."""
+    """Each manager has its commands in order, or the setting to lower."""
     lines = []
     for manager in MANAGED_TAGS:
         commands = manager.commands(ID, "us-west-2", "us-west-2a")
@@ -80,7 +80,7 @@ def test_each_manager_has_its_commands_or_what_to_lower(golden, repository) -> N
         lines.append(f"{manager.kind} ({manager.sign})\n")
         lines += [f"  {step}\n" for step in commands or [manager.leave]]
     (stop,) = _of({}).commands(ID, "us-west-2", is_spot=True)
-    assert stop.startswith("aws ec2 terminate-instances ")  # EC2 stops no spot instance
+    assert stop.startswith("aws ec2 terminate-instances ")  # EC2 stops no Spot Instance
     golden(repository / "tests/data/shown/managers.txt", "".join(lines))
 
 

@@ -1,4 +1,4 @@
-"""Lines about an instance in log streams other than its own, and how far they are read."""
+"""Lines about an instance in log streams other than its own, and the limit of reading them."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def _lines(*kinds: str, names: tuple[str, ...] = ()) -> Any:
 
 
 def _play(seed: int, stream: str, spoil: Any, lines: list[tuple[str, int, str]]) -> InstanceWorld:
-    """A world with *lines* in log streams; a copy is of its own line of that minute."""
+    """Return a world with *lines* in log streams; a copy is of its own line of that minute."""
     world = InstanceWorld(seed)
     spoil(world)
     world.stream = stream
     for number, (name, at, what) in enumerate(lines):
         if what == "copy":
-            own = world.lines[at : at + 1]  # none in a history that lacks that minute
+            own = world.lines[at : at + 1]  # empty in a history without that minute
             world.elsewhere += [(name, *line) for line in own]
             continue
         members = {**HARMLESS_LINES, **AGAINST, IDLE_HOUR_LINES: {}}[what]
@@ -71,7 +71,7 @@ STREAM_LAW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture
     ),
 )
 def test_a_line_in_any_log_stream_counts(answered, seed, stream, name, lines):
-    """A clean history is released, unless any line in any log stream speaks against it."""
+    """A clean history is released unless a line in any log stream speaks against it."""
     harmless, against = lines
     code, out, err = answered(_play(seed, stream, CLEAN[name], [*harmless, *against]))
     assert "" == err
@@ -89,7 +89,7 @@ def test_a_line_in_any_log_stream_counts(answered, seed, stream, name, lines):
     ),
 )
 def test_no_line_elsewhere_causes_a_release(answered, seed, stream, name, lines):
-    """No lines of other log streams cause a release, not even a whole idle hour."""
+    """Lines of other log streams cause no release, not even with a whole idle hour."""
     code, out, err = answered(_play(seed, stream, LINE_HISTORIES[name].spoil, lines))
     assert "" == err
     assert 3 == code
@@ -115,7 +115,7 @@ def _refused(code: str) -> ClientError:
     ids=repr,
 )
 def test_a_call_that_fails_releases_nothing(answered, logs, stream, failure):
-    """Whichever call of the reading is refused, not answered or half answered: exit code 4."""
+    """A call that fails or has half an answer releases nothing: exit code 4."""
     world = _play(1, stream, CLEAN["nothing else"], [])
     assert 0 == answered(world)[0]
 
@@ -138,7 +138,7 @@ def test_a_call_that_fails_releases_nothing(answered, logs, stream, failure):
 
 
 def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
-    """Every call counts, empty pages too; the message says what to do."""
+    """A group without an end is left after 300 calls, and the message says what to do."""
     answer = {"events": []}
     logs.answer = lambda request: (
         None if "logStreamNames" in request else {**answer, "nextToken": str(len(logs.asked))}
@@ -152,7 +152,7 @@ def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
 
 
 def test_a_line_that_keeps_it_or_names_an_owner_ends_the_search(answered, logs):
-    """The rest of the group is read only before a release."""
+    """A line that keeps the instance or names an owner ends the search before the rest is read."""
     for spoil in (LINE_HISTORIES["core busy for a minute"].spoil, InstanceWorld.own):
         world = InstanceWorld(0)
         spoil(world)
