@@ -1,15 +1,15 @@
--- What each owner pays of a month: the FOCUS 1.2 export of AWS (bill) split by the ledger (rows), in DuckDB and in Athena.
+-- The cost of each owner in a month: AWS's FOCUS 1.2 export (bill) split by the ledger (rows), for DuckDB and Athena.
 -- Parameters: the month, such as 2026-10, whether to accept an incomplete month, whether rows are also by instance, and
--- the month twice again, where Athena needs it to read only the partitions of that month.
+-- the month twice more, so that Athena reads only the partitions of that month.
 -- Each cost is busy, avoidable, shared, committed or unknown, by the core-minutes of the ledger's row.
--- Amounts are whole units of 1e-18 USD. whole(a, b), a / b rounded down of a >= 0 and b > 0, is the one thing that the
--- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Athena scans a
--- table for each use of a CTE: the bill once and one column twice more, the ledger, which is small, four times.
--- The command sees the ledger's objects and adds rows of the instance 'month': '[settled]' for an hour with all of them,
--- '[missing]' for one without. In Athena an hour without any row is a missing one.
+-- Amounts are whole units of 1e-18 USD. Only whole(a, b) differs between the engines: a / b rounded down, for a >= 0 and
+-- b > 0. The rest after rounding down goes, unit by unit, to the largest remainders. Athena scans a table for each use of
+-- a CTE: the bill once and one of its columns twice more, and the ledger, which is small, four times.
+-- The command sees the ledger's objects and adds rows of the instance 'month': '[settled]' for an hour with all objects,
+-- '[missing]' for any other hour. In Athena an hour without any row is missing.
 WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete, CAST(? AS BOOLEAN) AS by_instance),
 digits (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)),
-type_cores (name, cores, most) AS (VALUES -- at the default logical core size, and the most at any
+type_cores (name, cores, most) AS (VALUES -- at the default logical core size, and the maximum at any size
   ('inf1.xlarge', 4, 4), ('inf1.2xlarge', 4, 4), ('inf1.6xlarge', 16, 16), ('inf1.24xlarge', 64, 64),
   ('inf2.xlarge', 2, 2), ('inf2.8xlarge', 2, 2), ('inf2.24xlarge', 12, 12), ('inf2.48xlarge', 24, 24),
   ('trn1.2xlarge', 2, 2), ('trn1.32xlarge', 32, 32), ('trn1n.32xlarge', 32, 32), ('trn2.3xlarge', 4, 8),
@@ -18,7 +18,7 @@ type_cores (name, cores, most) AS (VALUES -- at the default logical core size, a
   ('trn3.48xlarge', 64, 128), ('trn3n.48xlarge', 64, 128), ('trn3p.48xlarge', 64, 128), ('trn3s-es.48xlarge', 64, 128),
   ('trn3sn.48xlarge', 64, 128), ('trn3sn-es.48xlarge', 64, 128)),
 
--- The bill: what is of Neuron instances or of a reservation, and of HyperPod, which cannot be split.
+-- The bill: rows of Neuron instances, of reservations, and of HyperPod, which cannot be split.
 bill_months AS (SELECT DISTINCT substr(CAST(billingperiodstart AS VARCHAR), 1, 7) AS billed FROM bill),
 bill_rows AS (
   SELECT substr(CAST(billingperiodstart AS VARCHAR), 1, 7) AS billed,
@@ -53,8 +53,8 @@ bill_kinds AS (
     quantity AS hours, CAST(quantity * 1000000 AS DECIMAL(38, 0)) AS weight
   FROM bill_rows
 ),
--- A copy of a row has its amounts but for digits that rounding changes: less than 1e-9. Two equal credits are two credits.
--- A row of over an hour, or from midnight into another day, is of a daily export.
+-- A copy of a row has the same amounts, except for digits below 1e-9 that rounding changes. Two equal credits are two
+-- credits. A row longer than an hour, or from midnight into another day, is from a daily export.
 bill_copies AS (
   SELECT *, CASE WHEN kind IN ('usage', 'fee') AND hours - lag(hours) OVER same < 0.000000001
       AND abs(units - lag(units) OVER same) < 1000000000 THEN 1 ELSE 0 END AS is_copy,
@@ -64,8 +64,8 @@ bill_copies AS (
     chargecategory, chargeclass, chargedescription, commitmentdiscountid ORDER BY hours, units)
 ),
 
--- Fees of capacity blocks, spread over the usage of their reservation where AWS bills that at 0. Usage that reaches the
--- edge of a month may go on beyond it, so the bill must have the month there.
+-- Fees of capacity blocks are spread over the usage of their reservation that AWS bills at 0. Usage at the edge of a
+-- month may continue beyond it, so the bill must have the month there.
 reservations AS (
   SELECT *, sum(CASE kind WHEN 'fee' THEN units ELSE 0 END) OVER r AS fee,
     max(CASE kind WHEN 'fee' THEN billed END) OVER r AS fee_billed,
@@ -90,7 +90,7 @@ fee_ways AS (
 fee_parts AS (
   SELECT *, CASE WHEN way = 'spread' AND kind = 'usage' THEN whole(size * weight, weights) ELSE 0 END AS part FROM fee_ways
 ),
-fee_ranks AS ( -- usage is the last of the kinds
+fee_ranks AS ( -- usage is the last kind
   SELECT *, size - sum(part) OVER (PARTITION BY fee_group) AS rest, row_number() OVER (PARTITION BY fee_group
     ORDER BY kind DESC, size * weight - part * weights DESC, hour, resource_id, chargedescription, effective) AS place
   FROM fee_parts
@@ -124,8 +124,8 @@ charges AS (
   GROUP BY 1, 2
 ),
 
--- The ledger, from the day before the month on, which says whether it had begun. Then what was billed and what was seen
--- of each instance-hour, and the hours of the month.
+-- The ledger from the day before the month on, which shows whether it began earlier. Then the billed and the recorded
+-- part of each instance-hour, and the hours of the month.
 ledger_rows AS (
   SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
     max(instancetype) AS type, max(executions) AS executions, max(listcost) AS list_cost, max(overlapminutes) AS overlap,
@@ -159,7 +159,7 @@ charges_and_hours AS (
     AS VARCHAR), 1, 13), 'month', NULL, NULL, NULL, 0, 0, NULL, 0, 0, NULL, 0
   FROM asked CROSS JOIN digits AS a CROSS JOIN digits AS b CROSS JOIN digits AS c
 ),
-instance_hours AS ( -- the cores of an instance are those of its type, or more where the ledger shows more in an hour
+instance_hours AS ( -- an instance has the cores of its type, or more if the ledger shows more in an hour
   SELECT coalesce(c.hour, l.hour) AS hour, coalesce(c.resource, l.resource) AS resource, l.cluster,
     CASE WHEN l.hour IS NULL THEN c.owner ELSE '[unknown]' END AS owner, coalesce(seen, 0) AS seen,
     greatest(CAST(coalesce(hours, 0) * greatest(coalesce(cores, 0) * 60000000, coalesce(told, 0)) AS DECIMAL(38, 0))
@@ -183,8 +183,9 @@ month_hours AS (
       THEN '[ledger missing]' ELSE '[no telemetry]' END AS untold
   FROM instance_hours CROSS JOIN ledger_start WINDOW h AS (PARTITION BY hour)
 ),
--- Lines of owners. The one without an owner in the ledger is of what was billed and not seen. Up to avoidable, committed
--- and shared are sums: each share of a cost is the difference of two of them, so the shares add up.
+-- Lines of owners. The line without an owner in the ledger has the billed part that was not recorded. The columns up to
+-- avoidable, committed and shared are running sums: each share of a cost is the difference of two of them, so the shares
+-- add up.
 ledger_lines AS (
   SELECT hour, resource, cluster, owner, team, allocated, busy, used, executions, list_cost,
     least(avoidable, coalesce(idle, 0), allocated) AS to_avoidable, least(avoidable + committed, coalesce(idle, 0), allocated)
@@ -235,8 +236,8 @@ line_shares AS (
   FROM line_costs
 ),
 
--- What each has in a day. Teams are by the first rule that matches. A move is a note beside the rows of owners. Of an
--- export that is not hourly nothing else is said, also where the month may be incomplete.
+-- The cost of each owner in a day. The first rule that matches sets the team. A move is a note next to the rows of owners.
+-- An export that is not hourly gives only this problem, even if the month may be incomplete.
 owners AS (
   SELECT substr(hour, 1, 10) AS day, cluster, owner, team, type, instance, problem, sum(found) AS found, sum(usd) AS usd,
     sum(minutes) AS minutes, sum(busy_minutes) AS busy_minutes, sum(used_minutes) AS used_minutes,

@@ -18,8 +18,8 @@ def typed(capsys):
     def call(*words):
         with pytest.raises(SystemExit) as ended:
             main([str(word) for word in words])
-        found = capsys.readouterr()
-        return ended.value.code, found.out, found.err
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out, printed.err
 
     return call
 

@@ -115,13 +115,13 @@ class FakeAccount(AccountDouble):
 
     def _describe_alarms(self, document):
         prefix = document.get("AlarmNamePrefix", "")
-        found = [alarm for alarm in self.alarms.values() if alarm["AlarmName"].startswith(prefix)]
-        found.sort(key=lambda alarm: alarm["AlarmName"])
-        return page(document, "MetricAlarms", found, self.alarms_page, "NextToken")
+        alarms = [alarm for alarm in self.alarms.values() if alarm["AlarmName"].startswith(prefix)]
+        alarms.sort(key=lambda alarm: alarm["AlarmName"])
+        return page(document, "MetricAlarms", alarms, self.alarms_page, "NextToken")
 
     def _describe_alarm_contributors(self, document):
-        found = self._contributors.get(document["AlarmName"], [])
-        return page(document, "AlarmContributors", found, self.alarms_page, "NextToken")
+        contributors = self._contributors.get(document["AlarmName"], [])
+        return page(document, "AlarmContributors", contributors, self.alarms_page, "NextToken")
 
 
 class FakeLedgerObjects:

@@ -67,10 +67,10 @@ def test_a_rehearsal_says_where_it_is(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
     with page(json.dumps(RIGHT_ANSWER).encode()) as address:
         monkeypatch.setattr(accounts, "REHEARSAL", address)
-        found = account(AccountSettings(rehearsal=True))
-    assert found.is_rehearsal
-    assert RIGHT_ANSWER["rollups_log_group"] == found.rollups_log_group
-    client = found.client("logs")
+        rehearsed = account(AccountSettings(rehearsal=True))
+    assert rehearsed.is_rehearsal
+    assert RIGHT_ANSWER["rollups_log_group"] == rehearsed.rollups_log_group
+    client = rehearsed.client("logs")
     assert RIGHT_ANSWER["endpoint_url"] == client.meta.endpoint_url
     assert "rehearsal" == client._request_signer._credentials.access_key
     assert {} == client._endpoint.http_session._proxy_config._proxies
@@ -109,12 +109,12 @@ def test_one_variable_names_the_region_of_every_command(monkeypatch, tmp_path, v
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
     monkeypatch.setenv(variable, "eu-north-1")
-    found = account(AccountSettings())
+    regional = account(AccountSettings())
     no_service = MetadataService("", disabled=True)
     assert LogStream("group", "stream").missing_for_call() is None
     assert "eu-north-1" == find_instance(no_service, root=tmp_path).region
-    assert "eu-north-1" == found.region
-    assert "eu-north-1" == found.client("logs").meta.region_name
+    assert "eu-north-1" == regional.region
+    assert "eu-north-1" == regional.client("logs").meta.region_name
     assert "eu-north-1" == prices("").region
     assert "eu-north-1" == aws.client("sns").meta.region_name
 
@@ -132,17 +132,19 @@ def refused(code, operation="DescribeStacks", words="some words"):
 
 def sdk_errors():
     """Return one error of each class of the SDK's exceptions."""
-    for kind in (*vars(exceptions).values(), parsers.ResponseParserError):
-        if not isinstance(kind, type) or not issubclass(kind, Exception):
+    for error_class in (*vars(exceptions).values(), parsers.ResponseParserError):
+        if not isinstance(error_class, type) or not issubclass(error_class, Exception):
             continue
-        names = [name for _, name, _, _ in Formatter().parse(getattr(kind, "fmt", "")) if name]
+        names = [
+            name for _, name, _, _ in Formatter().parse(getattr(error_class, "fmt", "")) if name
+        ]
         fields = dict.fromkeys(names, "https://x.us-west-2.amazonaws.com")
-        if issubclass(kind, exceptions.ClientError):
-            yield kind({"Error": {"Code": "Whatever"}}, "DescribeStacks")
-        elif kind is exceptions.WaiterError:
-            yield kind(**fields, last_response={})
-        elif not issubclass(kind, Warning):
-            yield kind(**fields)
+        if issubclass(error_class, exceptions.ClientError):
+            yield error_class({"Error": {"Code": "Whatever"}}, "DescribeStacks")
+        elif error_class is exceptions.WaiterError:
+            yield error_class(**fields, last_response={})
+        elif not issubclass(error_class, Warning):
+            yield error_class(**fields)
 
 
 def test_every_error_of_the_sdk_is_said_with_what_to_do():
@@ -150,12 +152,16 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
     for error in sdk_errors():
         with pytest.raises(SourceError) as found, documented("cloudformation:DescribeStacks"):
             raise error
-        said = str(found.value)
+        sentence = str(found.value)
         assert 3 == found.value.exit_code
-        assert said.startswith(("Cannot reach CloudFormation in us-west-2 (", "cloudformation:De"))
-        assert said.endswith((*accounts._ERROR_ADVICE.values(), "or correct the region.")), said
-        assert "\n" not in said
-        assert len(said) < 600
+        assert sentence.startswith(
+            ("Cannot reach CloudFormation in us-west-2 (", "cloudformation:De")
+        )
+        assert sentence.endswith((*accounts._ERROR_ADVICE.values(), "or correct the region.")), (
+            sentence
+        )
+        assert "\n" not in sentence
+        assert len(sentence) < 600
 
 
 @pytest.mark.parametrize(
@@ -240,16 +246,16 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
 def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
     """Advice follows from the cause of a rejection, for every name that AWS has for the cause."""
     for error in errors:
-        said = str(refusal(error, "cloudformation:DescribeStacks"))
-        assert advice in said, said
-        assert "cloudformation:DescribeStacks" in said
-        assert "None" not in said
+        sentence = str(refusal(error, "cloudformation:DescribeStacks"))
+        assert advice in sentence, sentence
+        assert "cloudformation:DescribeStacks" in sentence
+        assert "None" not in sentence
 
 
 def test_a_head_of_s3_that_is_denied_has_a_status_alone():
     """A denied S3 HEAD has only a status: S3 sends no body, so it is not a proxy's answer."""
-    said = str(refusal(refused("403", "HeadObject"), "s3:HeadObject"))
-    assert "Allow this action in your IAM policy" in said
+    sentence = str(refusal(refused("403", "HeadObject"), "s3:HeadObject"))
+    assert "Allow this action in your IAM policy" in sentence
 
 
 @pytest.mark.parametrize(
@@ -260,6 +266,6 @@ def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
     monkeypatch.setattr(accounts, "_MAX_CALL_ATTEMPTS", 1)
     with page(answer, missing) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
-        found = account(AccountSettings(region="us-west-2"))
+        regional = account(AccountSettings(region="us-west-2"))
         with pytest.raises(SourceError, match="logs:FilterLogEvents on /neuron-emf/records failed"):
-            list(LogGroup(found, found.log_group).read_lines(0, 60_000))
+            list(LogGroup(regional, regional.log_group).read_lines(0, 60_000))

@@ -32,10 +32,10 @@ def a_table() -> Table:
 def test_piped_there_is_no_color_and_one_width(capsys):
     """In a pipe a table is plain text with lines of at most 100 characters."""
     command_output.show(a_table(), Text("x" * 250, style="bold green"))
-    found = capsys.readouterr().out
-    assert "\x1b" not in found
-    assert "training" in found
-    assert command_output.PIPED_COLUMNS == max(map(len, found.splitlines()))
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    assert "training" in printed
+    assert command_output.PIPED_COLUMNS == max(map(len, printed.splitlines()))
 
 
 def test_json_keeps_order_and_is_ascii(capsys):
@@ -63,10 +63,10 @@ def test_a_reader_that_has_enough_is_no_error():
     assert child.stderr is not None
     child.stdout.readline()
     child.stdout.close()
-    said = child.stderr.read()
+    traceback = child.stderr.read()
     child.stderr.close()
     child.wait()
-    assert b"" == said
+    assert b"" == traceback
 
 
 def test_progress_waits_before_it_shows_itself(monkeypatch):

@@ -54,8 +54,8 @@ def printed_by(command: str, capsys) -> str:
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(typed)[1:])
     assert 0 == ended.value.code
-    found = capsys.readouterr()
-    lines = [line.rstrip() for line in (found.err + found.out).splitlines()]
+    printed = capsys.readouterr()
+    lines = [line.rstrip() for line in (printed.err + printed.out).splitlines()]
     text = "\n".join(lines)
     if rest:
         piped = subprocess.run(
@@ -71,18 +71,18 @@ def printed_by(command: str, capsys) -> str:
 def test_a_page_shows_what_is_printed(shown, capsys, request):
     """A page shows a command's output byte for byte, except for trailing spaces."""
     path, command, text = shown
-    found = printed_by(command, capsys)
+    printed = printed_by(command, capsys)
     if request.config.getoption("--update-golden"):
         page = path.read_text("utf-8")
         path.write_text(
             page.replace(
                 f"<!-- run: {command} -->\n{text}<!-- /run -->",
-                f"<!-- run: {command} -->\n{found}<!-- /run -->",
+                f"<!-- run: {command} -->\n{printed}<!-- /run -->",
             ),
             "utf-8",
         )
         return
-    assert found == text
+    assert printed == text
 
 
 def test_every_operator_command_is_shown():
@@ -172,8 +172,8 @@ def sent_to(account):
 
 def minute_lines(texts):
     """Return the minute lines among *texts* as objects."""
-    found = [json.loads(text) for text in texts]
-    return [line for line in found if line["Kind"] == "minute"]
+    documents = [json.loads(text) for text in texts]
+    return [line for line in documents if line["Kind"] == "minute"]
 
 
 @pytest.mark.slow
@@ -233,8 +233,8 @@ def test_saved_reports_are_replayed(shell, place, hour):
 
 def test_every_command_line_of_the_readme_is_run():
     """A test runs every command line of the README."""
-    said = re.sub(r"<!-- run: .*?<!-- /run -->", "", README_TEXT, flags=re.DOTALL)
-    lines = re.findall(r"neuron-emf (?:check|run|replay)[^`\n#]*", said)
+    text = re.sub(r"<!-- run: .*?<!-- /run -->", "", README_TEXT, flags=re.DOTALL)
+    lines = re.findall(r"neuron-emf (?:check|run|replay)[^`\n#]*", text)
     assert lines
     run = (CHECK, RUN_COMMAND, CONFIGURE, PIPE, LOOK_COMMAND, REPLAY_COMMAND)
     assert [] == [line for line in lines if not any(line.strip() in command for command in run)]

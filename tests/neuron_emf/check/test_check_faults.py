@@ -27,12 +27,12 @@ VOLATILE = {
 @pytest.mark.usefixtures("reach")
 def test_of_a_right_account_nothing_is_wrong(checked, monitor):
     """An account without faults has every check in order, and exit code 0."""
-    found = checked("--monitor-command", monitor)
-    assert EXPECTED_STATES == found.states, found.document
-    assert list(EXPECTED_STATES) == list(found.states)
-    assert found.document["ok"] is True
-    assert 0 == found.code
-    assert [] == [result for result in found.document["checks"] if result["advice"]]
+    run = checked("--monitor-command", monitor)
+    assert EXPECTED_STATES == run.states, run.document
+    assert list(EXPECTED_STATES) == list(run.states)
+    assert run.document["ok"] is True
+    assert 0 == run.code
+    assert [] == [result for result in run.document["checks"] if result["advice"]]
 
 
 def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, repository):
@@ -49,14 +49,14 @@ def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, r
             # lists are sorted by name
             account.add_group("/neuron-emf/records-old", "INFREQUENT_ACCESS")
             break_account(account, fault)
-            found = checked("--monitor-command", monitor)
-        lines.append(f"{fault}: exit code {found.code}\n")
-        for result in found.document["checks"]:
+            run = checked("--monitor-command", monitor)
+        lines.append(f"{fault}: exit code {run.code}\n")
+        for result in run.document["checks"]:
             state = result["state"]
             check = result["check"]
             if state != EXPECTED_STATES[check]:
                 lines.append(f"  {state}: {check}: {result['found']}; {result['advice'] or '-'}\n")
-        assert found.code == any(result == "failed" for result in found.states.values())
+        assert run.code == any(result == "failed" for result in run.states.values())
     text = "".join(lines)
     for pattern, usual in VOLATILE.items():
         text = re.sub(pattern, usual, text)
@@ -141,11 +141,11 @@ def test_each_fault_of_a_monitor_is_reported(tmp_path, golden, repository):
 
 def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path):
     """A missing monitor is reported with its package, and the devices are not tried."""
-    found = checked("--monitor-command", tmp_path / "nowhere")
-    said = found.of("neuron-monitor")
-    assert "was not found on PATH or in /opt/aws/neuron/bin" in said["found"]
-    assert said["advice"].startswith("Install the package aws-neuronx-tools")
+    run = checked("--monitor-command", tmp_path / "nowhere")
+    result = run.of("neuron-monitor")
+    assert "was not found on PATH or in /opt/aws/neuron/bin" in result["found"]
+    assert result["advice"].startswith("Install the package aws-neuronx-tools")
     changed = {"neuron-monitor": "failed", "devices": "not tried"}
     changed |= {"instance": "warning", "price": "failed"}
-    assert {**EXPECTED_STATES, **changed} == found.states
-    assert found.of("price")["advice"].startswith("use --instance-type TYPE")
+    assert {**EXPECTED_STATES, **changed} == run.states
+    assert run.of("price")["advice"].startswith("use --instance-type TYPE")

@@ -100,7 +100,7 @@ def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
         **put(document),
         "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0},
     }
-    found = checked("--monitor-command", monitor)
-    assert "failed" == found.states["log line"]
-    assert "rejected the timestamp (tooNewLogEventStartIndex)" in found.of("log line")["found"]
-    assert "not tried" == found.states["read back"]
+    run = checked("--monitor-command", monitor)
+    assert "failed" == run.states["log line"]
+    assert "rejected the timestamp (tooNewLogEventStartIndex)" in run.of("log line")["found"]
+    assert "not tried" == run.states["read back"]

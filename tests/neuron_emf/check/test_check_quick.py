@@ -49,14 +49,14 @@ def states(folder, pulse, now_s=1001.0):
 def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
     """A healthy emitter has five lines, none with advice."""
     with running(tmp_path, replace(GOOD_PULSE, pid=7)) as settings:
-        found = check_pulse(settings, 1023.4)
+        results = check_pulse(settings, 1023.4)
     assert [
         f"ok          emitter   process 7 runs and holds {tmp_path}",
         "ok          loop      seen 23 s ago",
         "ok          reports   received in the last minutes",
         "ok          delivery  no records waiting",
         "ok          disk      can be written",
-    ] == [*map(line, found)]
+    ] == [*map(line, results)]
 
 
 def test_while_the_loop_is_seen_nothing_fails(tmp_path):

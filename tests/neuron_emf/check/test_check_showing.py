@@ -67,14 +67,14 @@ def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_p
     )
     monkeypatch.setenv("NEURON_EMF_PERIOD", "9")
     monkeypatch.setenv("NEURON_EMF_SPREAD_SECONDS", "12")
-    found = origins_of(checked("--config", file, "--monitor-command", monitor))
-    assert ("blue", "--cluster") == found["cluster"]
-    assert ("9", "NEURON_EMF_PERIOD") == found["period"]
-    assert ("12.0", "NEURON_EMF_SPREAD_SECONDS") == found["spread-seconds"]
-    assert ("none", str(file)) == found["metrics"]
-    assert ("team=search,a=b", str(file)) == found["tag"]
-    assert ("1.0", "default") == found["idle-below-percent"]
-    assert (None, "default") == found["monitor-config"]
+    origins = origins_of(checked("--config", file, "--monitor-command", monitor))
+    assert ("blue", "--cluster") == origins["cluster"]
+    assert ("9", "NEURON_EMF_PERIOD") == origins["period"]
+    assert ("12.0", "NEURON_EMF_SPREAD_SECONDS") == origins["spread-seconds"]
+    assert ("none", str(file)) == origins["metrics"]
+    assert ("team=search,a=b", str(file)) == origins["tag"]
+    assert ("1.0", "default") == origins["idle-below-percent"]
+    assert (None, "default") == origins["monitor-config"]
 
 
 def test_no_secret_is_shown(shown, monitor, monkeypatch):

@@ -143,10 +143,10 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
     region = checked("--monitor-command", monitor).of("region")
     assert "us-west-2, from the instance metadata" == region["found"]
     monkeypatch.setattr(sequence, "find_instance", InstanceFacts)
-    found = checked("--monitor-command", monitor)
-    assert "failed" == found.states["region"]
-    assert "Use --region or AWS_REGION" == found.of("region")["advice"]
-    assert "not tried" == found.states["credentials"]
+    run = checked("--monitor-command", monitor)
+    assert "failed" == run.states["region"]
+    assert "Use --region or AWS_REGION" == run.of("region")["advice"]
+    assert "not tried" == run.states["credentials"]
 
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
@@ -155,12 +155,12 @@ AWS_CHECKS = ("region", "credentials", "clock", *GROUP_CHECKS, *LINE_CHECKS)
 
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
     """If lines do not go to AWS, check calls no AWS operation, and each of its lines says why."""
-    found = checked("--monitor-command", monitor, "--output", "stdout")
+    run = checked("--monitor-command", monitor, "--output", "stdout")
     changed = {**dict.fromkeys(AWS_CHECKS, "not needed"), "output": "ok"}
-    assert {**EXPECTED_STATES, **changed} == found.states
-    assert "lines go to" in found.of("log group")["found"]
+    assert {**EXPECTED_STATES, **changed} == run.states
+    assert "lines go to" in run.of("log group")["found"]
     assert [] == account.operations
-    assert 0 == found.code
+    assert 0 == run.code
 
 
 # --- the spool ---
@@ -173,9 +173,9 @@ def checking(**changes):
 def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
     """A check does not create a missing spool folder: the emitter could not write to it."""
     folder = tmp_path / "new" / "spool"
-    found = checking(spool_dir=folder)
-    assert "ok" == found.state
-    assert f"{folder} can be created" in found.found
+    result = checking(spool_dir=folder)
+    assert "ok" == result.state
+    assert f"{folder} can be created" in result.found
     assert [] == list(tmp_path.iterdir())
 
 
@@ -183,10 +183,10 @@ def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
     """A spool in use is a warning with its process, and the emitter keeps it."""
     with Spool(tmp_path, max_bytes=1 << 20):
         before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-        found = checking(spool_dir=tmp_path)
+        result = checking(spool_dir=tmp_path)
         after = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert "warning" == found.state
-    assert f"held by process {os.getpid()}" in found.found
+    assert "warning" == result.state
+    assert f"held by process {os.getpid()}" in result.found
     assert before == after
 
 
@@ -207,6 +207,6 @@ def test_a_spool_of_a_newer_version_is_a_warning_before_and_after_it_is_set_asid
 def test_a_disk_with_less_room_than_is_allowed_is_a_warning(tmp_path, monkeypatch, free_mib, state):
     """Free space of exactly --spool-max-mib is enough; less is a warning."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free_mib << 20))
-    found = checking(spool_dir=tmp_path, spool_max_mib=256)
-    assert state == found.state
-    assert f"{free_mib} MiB" in found.found
+    result = checking(spool_dir=tmp_path, spool_max_mib=256)
+    assert state == result.state
+    assert f"{free_mib} MiB" in result.found

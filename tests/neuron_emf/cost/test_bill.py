@@ -208,15 +208,15 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     """A file of prices replaces only its own prices, and the answer shows their source."""
     path = tmp_path_factory.getbasetemp() / f"prices-{PRICE_NAMES.index(name)}.toml"
     path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
-    found = tariff_of(path)
-    price = found.prices[name]
+    tariff = tariff_of(path)
+    price = tariff.prices[name]
     assert usd == price.usd
     assert YOUR_OWN == price.source
     assert price.is_verified is True
     assert date.fromisoformat(price.as_of) > date.fromisoformat(listed().as_of)
-    assert (name,) == found.replaced
-    assert {**listed().prices, name: found.prices[name]} == found.prices
-    assert list(listed().prices) == list(found.prices)
+    assert (name,) == tariff.replaced
+    assert {**listed().prices, name: tariff.prices[name]} == tariff.prices
+    assert list(listed().prices) == list(tariff.prices)
 
 
 @pytest.mark.parametrize(

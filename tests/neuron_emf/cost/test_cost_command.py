@@ -42,16 +42,16 @@ def answer(run):
 
 def test_json_adds_up(answer, follows_schema):
     """In JSON, entries add up to groups, groups to the total, and shares to their whole."""
-    found = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
+    document = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
     unpriced = answer("--instances", 1, "--instance-type", "trn2.48xlarge", "--no-stack")
-    follows_schema("cost", found, unpriced)
-    total = found["usd"]
-    assert sum(entry["usd"] for entry in found["entries"]) == pytest.approx(total)
-    assert sum(found["groups_usd"].values()) == pytest.approx(total)
+    follows_schema("cost", document, unpriced)
+    total = document["usd"]
+    assert sum(entry["usd"] for entry in document["entries"]) == pytest.approx(total)
+    assert sum(document["groups_usd"].values()) == pytest.approx(total)
     each_hour = LIST_USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
-    assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
-    entries = [*found["entries"], *found["not_counted"]]
-    assert {entry["price"] for entry in entries} == set(found["prices"]["used"])
+    assert document["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
+    entries = [*document["entries"], *document["not_counted"]]
+    assert {entry["price"] for entry in entries} == set(document["prices"]["used"])
 
 
 @pytest.mark.parametrize(
@@ -107,26 +107,26 @@ def test_lines_have_the_size_that_is_billed(metrics, cores):
 @pytest.mark.parametrize("metrics", TIERS)
 def test_emitters_define_the_metrics_that_are_billed(metrics):
     """Emitters in two clusters define as many metrics as are billed."""
-    found = set()
+    series = set()
     for line in (json.loads(line) for minute in minutes(metrics, 4, 2) for line in minute):
         for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
             for names in directive["Dimensions"]:
                 values = tuple(line[name] for name in names)
-                found |= {
+                series |= {
                     (definition["Name"], tuple(names), values)
                     for definition in directive["Metrics"]
                 }
     counted = emitter_metrics(Fleet(20, 2, 4, metrics=metrics))
     # An unknown core has no line of its own.
-    assert len(found) <= counted <= len(found) / quantities.KNOWN_SHARE + 4
+    assert len(series) <= counted <= len(series) / quantities.KNOWN_SHARE + 4
 
 
 @pytest.mark.parametrize("cores", BILLED_CORES)
 def test_a_record_takes_the_bytes_that_are_billed(cores):
     """A record in the table has the billed size within 5 %."""
     items = [item_of(record, 0) for record in made.records(20, 1, cores)]
-    found = fmean(stored_bytes(item) for item in items)
-    assert measured("item-bytes", cores) == pytest.approx(found, rel=0.05)
+    mean_bytes = fmean(stored_bytes(item) for item in items)
+    assert measured("item-bytes", cores) == pytest.approx(mean_bytes, rel=0.05)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -182,7 +182,9 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
     """
     whole = FakeCloudFormation()
     assert 0 == deploy(whole)[0]
-    made, begun = (whole.operations.index(f"{name}_change_set") for name in ("create", "execute"))
+    created, executed = (
+        whole.operations.index(f"{name}_change_set") for name in ("create", "execute")
+    )
     for number, operation in enumerate(whole.operations):
         fake = FakeCloudFormation()
         fake.raises[number + 1] = ConnectionClosedError(endpoint_url="https://example.com")
@@ -191,8 +193,8 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
         assert 3 == code
         assert f":{called} failed (connectionclosederror): " in err.lower(), err
         is_removed = "delete_change_set" == fake.operations[-1]
-        assert (made <= number <= begun) == is_removed
-        assert (number > begun) == ("continues with the stack neuron-emf:" in err)
+        assert (created <= number <= executed) == is_removed
+        assert (number > executed) == ("continues with the stack neuron-emf:" in err)
 
 
 def test_a_change_set_without_a_status_is_not_waited_for(deploy):
@@ -247,9 +249,9 @@ def test_after_ctrl_c_cloudformation_goes_on(deploy):
     fake = FakeCloudFormation(neuron_emf_deploy=["CREATE_COMPLETE"])
     fake.raises[11] = KeyboardInterrupt()
     code, _, err = deploy(fake)
-    said = "CloudFormation continues with the stack neuron-emf: see its events."
+    sentence = "CloudFormation continues with the stack neuron-emf: see its events."
     assert 130 == code
-    assert said == err.strip().splitlines()[-1]
+    assert sentence == err.strip().splitlines()[-1]
     assert "execute_change_set" == fake.operations[-2]
 
 
@@ -366,11 +368,11 @@ def test_a_plan_needs_no_account(deploy, words, follows_schema):
     _, printed, _ = deploy(fake, "--plan", "--json", *words)
     assert 0 == code
     assert [] == fake.calls
-    found = json.loads(printed)
-    follows_schema("deploy-plan", found)
-    assert 0 < found["resources"]["AWS::CloudWatch::Alarm"]
-    assert found["release_bucket"] is not bool(words)
-    costs = found["cost"]["usd_a_month"]
+    document = json.loads(printed)
+    follows_schema("deploy-plan", document)
+    assert 0 < document["resources"]["AWS::CloudWatch::Alarm"]
+    assert document["release_bucket"] is not bool(words)
+    costs = document["cost"]["usd_a_month"]
     assert [f"{usd:,.2f}" for usd in costs.values()] == re.findall(
         r"│ +[\d,]+ +│ ([\d,.]+) +│", out
     )

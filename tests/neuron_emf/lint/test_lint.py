@@ -80,10 +80,10 @@ DIMENSIONS_PLACE = (*DIRECTIVE_PLACE, "Dimensions")
 @given(st.binary(max_size=200), st.sampled_from([b"", b'{"_aws":', b'"_aws" {', b"'_AWS'"]))
 def test_whatever_a_line_is_there_is_a_judgement(noise, start):
     """Every line has a verdict, and a line that was meant to be EMF has a reason."""
-    found = judged(start + noise)
-    assert found.kind in ("emf", "text", "json", "blank")
-    assert (found.kind == "emf") == bool(found.violations or found.metrics)
-    assert {violation.rule for violation in found.violations} <= LINT_ADVICE.keys()
+    verdict = judged(start + noise)
+    assert verdict.kind in ("emf", "text", "json", "blank")
+    assert (verdict.kind == "emf") == bool(verdict.violations or verdict.metrics)
+    assert {violation.rule for violation in verdict.violations} <= LINT_ADVICE.keys()
 
 
 @given(
@@ -109,10 +109,10 @@ def by_dimension(name, value):
 
 def twice(namespace):
     """Return the document with its directive a second time, in *namespace*."""
-    found = document()
-    directives = found["_aws"]["CloudWatchMetrics"]
+    repeated = document()
+    directives = repeated["_aws"]["CloudWatchMetrics"]
     directives.append({**directives[0], "Namespace": namespace})
-    return found
+    return repeated
 
 
 LINES_JUDGED = [
@@ -148,15 +148,15 @@ LINES_JUDGED = [
 
 def test_what_is_said_of_each_line(golden, repository):
     """Each line has the reason why it is not extracted, or a warning."""
-    said = []
+    lines = []
     for line in LINES_JUDGED:
         text = line if isinstance(line, (str, bytes)) else json.dumps(line)
-        found = judged(line)
+        verdict = judged(line)
         whole = ascii(text)
-        said.append(f"{whole[:60]} ... {whole[-60:]}" if len(whole) > 130 else whole)
-        said.append(f"  {found.kind}, {len(found.metrics)} metrics")
-        said += [f"  {row.rule}: {row.sentence} ({row.path})" for row in found.violations]
-    golden(repository / "tests/data/shown/lint.txt", "\n".join([*said, ""]))
+        lines.append(f"{whole[:60]} ... {whole[-60:]}" if len(whole) > 130 else whole)
+        lines.append(f"  {verdict.kind}, {len(verdict.metrics)} metrics")
+        lines += [f"  {row.rule}: {row.sentence} ({row.path})" for row in verdict.violations]
+    golden(repository / "tests/data/shown/lint.txt", "\n".join([*lines, ""]))
 
 
 def test_old_points_appear_late():
@@ -204,15 +204,15 @@ def test_it_ends_with_1_when_a_line_would_lose_a_metric_or_none_has_any(tmp_path
 
 def test_a_program_gets_the_same(tmp_path, follows_schema):
     """JSON has all counts, the first line of each rule, and the overall result."""
-    said, code = lint(written(tmp_path, GOOD_LINE, *9 * [BAD], STRANGE), ("--no-age", "--json"))
-    found = json.loads(said)
-    follows_schema("lint", found)
+    printed, code = lint(written(tmp_path, GOOD_LINE, *9 * [BAD], STRANGE), ("--no-age", "--json"))
+    answer = json.loads(printed)
+    follows_schema("lint", answer)
     assert 1 == code
-    assert found["ok"] is False
-    assert 9 == found["lossy"]
-    assert 11 == found["lines"]["emf"]
-    assert {"value": 9, "precision": 1} == {row["rule"]: row["count"] for row in found["rules"]}
-    assert command.SHOWN_PER_RULE + 1 == len(found["violations"])
+    assert answer["ok"] is False
+    assert 9 == answer["lossy"]
+    assert 11 == answer["lines"]["emf"]
+    assert {"value": 9, "precision": 1} == {row["rule"]: row["count"] for row in answer["rules"]}
+    assert command.SHOWN_PER_RULE + 1 == len(answer["violations"])
 
 
 def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
@@ -221,10 +221,10 @@ def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
     bad = document()
     bad["_aws"]["CloudWatchMetrics"][0]["Metrics"] = [{"Name": name, "Unit": "None"}]
     path = written(tmp_path, json.dumps(bad))
-    said, _ = lint(path)
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-    assert r"\u001b[31mred\u001b[0m\u202e[bold]x[/bold]" in said
+    printed, _ = lint(path)
+    assert "\x1b" not in printed
+    assert "\u202e" not in printed
+    assert r"\u001b[31mred\u001b[0m\u202e[bold]x[/bold]" in printed
 
 
 def test_every_rule_that_is_found_has_its_advice(repository):
@@ -233,9 +233,9 @@ def test_every_rule_that_is_found_has_its_advice(repository):
         repository / "lambda" / "neuron_wire" / "extraction.py",
         *(repository / "neuron_emf" / "lint").glob("*.py"),
     ]
-    found = {
+    rules = {
         name
         for path in sources
         for name in re.findall(r'Violation\(\s*"([a-z_]+)"', path.read_text(encoding="utf-8"))
     }
-    assert LINT_ADVICE.keys() == found
+    assert LINT_ADVICE.keys() == rules

@@ -33,10 +33,10 @@ SUMMARY_KEYS = st.sampled_from(
 def test_whatever_a_summary_holds_its_line_is_extracted(values):
     """CloudWatch extracts the line of any summary; a line without metrics is not EMF."""
     text = profile_of(values, *SUBJECT).line
-    found = json.loads(text)
-    assert [] == undocumented(found)
-    assert ("_aws" in found) == bool(PROFILE_METRICS.keys() & found.keys())
-    assert [] == (violations(text, now_ms=AT_MS) if "_aws" in found else [])
+    line = json.loads(text)
+    assert [] == undocumented(line)
+    assert ("_aws" in line) == bool(PROFILE_METRICS.keys() & line.keys())
+    assert [] == (violations(text, now_ms=AT_MS) if "_aws" in line else [])
 
 
 def test_the_lines_of_the_made_file_are_as_ever(golden):
@@ -135,9 +135,9 @@ def test_every_shape_is_read(tmp_path, document, names):
     path = tmp_path / "llama.json"
     path.write_text(json.dumps(document), "utf-8")
     out, _ = profile(path, "--cluster", "c")
-    found = [json.loads(line) for line in out.splitlines()]
-    assert names == [line.get("Profile") for line in found]
-    assert {"llama"} == {line["Model"] for line in found}
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert names == [line.get("Profile") for line in lines]
+    assert {"llama"} == {line["Model"] for line in lines}
     path.write_text(json.dumps({"\x1b[31mred": SUMMARY}), "utf-8")
     assert "\x1b" not in "".join(profile(path, "--cluster", "c"))
 

@@ -41,7 +41,7 @@ class FakeLogs:
                     {"Error": {"Code": "ResourceNotFoundException"}}, "FilterLogEvents"
                 )
             of_stream = self.streams[name]
-        found = [
+        events = [
             {"timestamp": at_ms, "message": message}  # AWS may leave eventId out
             for at_ms, message in self.events
             if request["startTime"] <= at_ms <= request["endTime"]
@@ -50,8 +50,8 @@ class FakeLogs:
         ]
         start = int(request.get("nextToken", "0").partition(" ")[0])
         size = min(self.page_sizes.pop(0) if self.page_sizes else 10_000, request["limit"])
-        answer: dict[str, Any] = {"events": found[start : start + size]}
-        if self.tokens and start + size < len(found):
+        answer: dict[str, Any] = {"events": events[start : start + size]}
+        if self.tokens and start + size < len(events):
             # the same token never occurs twice
             answer["nextToken"] = f"{start + size} {len(self.requests)}"
         return answer

@@ -46,8 +46,8 @@ def double(monkeypatch, clock):
 
 @pytest.fixture
 def reader(double, clock):  # noqa: ARG001  # the environment leads there
-    found = account(AccountSettings())
-    return NowReader(found, found.client("logs"), lambda: round(clock.s * 1000))
+    rehearsed = account(AccountSettings())
+    return NowReader(rehearsed, rehearsed.client("logs"), lambda: round(clock.s * 1000))
 
 
 def minutes_of(reader):

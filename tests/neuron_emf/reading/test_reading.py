@@ -87,8 +87,8 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
     copies = data.draw(st.lists(st.sampled_from(lines)))
     cut = data.draw(st.integers(0, len(copies)))
     records = Records()
-    found = [*records.read_records(copies[:cut]), *records.read_records(copies[cut:])]
-    assert [parse(fromkey) for fromkey in dict.fromkeys(copies)] == found
+    distinct = [*records.read_records(copies[:cut]), *records.read_records(copies[cut:])]
+    assert [parse(fromkey) for fromkey in dict.fromkeys(copies)] == distinct
     assert len(set(copies)) == records.read
     assert len(copies) - len(set(copies)) == records.repeated
 

@@ -182,8 +182,8 @@ def reckoned(bill, ledger):
     for key, cost in costs.items():
         day = key[0][:10]
         of_hour = {(row["Owner"], row["ClusterName"]): row for row in rows_of.get(key, [])}
-        told = sum(row["AllocatedCoreMinutes"] for row in of_hour.values())
-        minutes = hours[key] * max(INSTANCE_TYPES[types[key]].cores * 60, Fraction(told))
+        allocated = sum(row["AllocatedCoreMinutes"] for row in of_hour.values())
+        minutes = hours[key] * max(INSTANCE_TYPES[types[key]].cores * 60, Fraction(allocated))
         if of_hour:
             _charge(shares, (day, types[key], cost), of_hour, minutes)
         else:
@@ -220,9 +220,11 @@ def _charge(shares, charged, of_hour, billed):
 
 def problems(bill, ledger, hours):
     """Count the instance-hours or hours for which a month of *hours* is refused, by problem."""
-    found = Counter()
+    counts = Counter()
     told_hours = {_ledger_hour(row) for row in ledger}
-    found["ledger hours missing"] = sum(min(told_hours) <= hour not in told_hours for hour in hours)
+    counts["ledger hours missing"] = sum(
+        min(told_hours) <= hour not in told_hours for hour in hours
+    )
     is_paid = any(row["ChargeCategory"] == "Purchase" for row in bill)
     keys = {(_hour(row), row["ResourceId"]) for row in bill if row["ChargeCategory"] != "Purchase"}
     rows_of = _by_hour(ledger)
@@ -230,11 +232,11 @@ def problems(bill, ledger, hours):
     for row in bill:
         charges_of[_hour(row), row["ResourceId"]].append(row)
     for key in keys | rows_of.keys():
-        found[_problem(charges_of[key], rows_of.get(key, []), is_paid=is_paid)] += 1
-    if "export not hourly" in found:
-        return {"export not hourly": found["export not hourly"]}
-    del found[None]
-    return {problem: count for problem, count in found.items() if count}
+        counts[_problem(charges_of[key], rows_of.get(key, []), is_paid=is_paid)] += 1
+    if "export not hourly" in counts:
+        return {"export not hourly": counts["export not hourly"]}
+    del counts[None]
+    return {problem: count for problem, count in counts.items() if count}
 
 
 def _problem(charges, rows, *, is_paid):

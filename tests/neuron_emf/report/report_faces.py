@@ -104,7 +104,7 @@ def evil_report(by="owner"):
 
 def full_report(by="owner"):
     """Return a report with busy, idle, unknown and unpriced cores of two clusters."""
-    made = [
+    records = [
         record(owners=(Owner("0-1", "ml/llama-0", "ml"),)),
         record(
             seq=2,
@@ -131,7 +131,7 @@ def full_report(by="owner"):
             execution_errors=0,
         ),
     ]
-    return report_of(then_of_lines(map(message, made)), by)
+    return report_of(then_of_lines(map(message, records)), by)
 
 
 def printed(report, rows=1000):

@@ -138,16 +138,16 @@ def worlds(draw, fault):
         in_block = number == 0
         for hour in LAW_HOURS:
             quantity = draw(st.sampled_from(["1.0", "0.5", "0.3333333333", "0.000278"]))
-            kind = draw(st.sampled_from(["BoxUsage", "SpotUsage", "missing"]))
+            usage_type = draw(st.sampled_from(["BoxUsage", "SpotUsage", "missing"]))
             of_type = draw(st.sampled_from(["trn1.2xlarge", "inf2.24xlarge"]))
-            others = {"ConsumedQuantity": quantity, "SkuMeter": f"USE2-{kind}:{of_type}"}
+            others = {"ConsumedQuantity": quantity, "SkuMeter": f"USE2-{usage_type}:{of_type}"}
             if in_block:
                 others["CapacityReservationId"] = f"arn:aws:ec2:x:1:capacity-reservation/{BLOCK}"
                 bill.append(charge(hour, instance, "0", **others))
                 if draw(st.booleans()):
                     credit = {**others, "ChargeCategory": "Credit"}
                     bill.append(charge(hour, instance, draw(costs(-50)), **credit))
-            elif kind != "missing":
+            elif usage_type != "missing":
                 bill.append(charge(hour, instance, draw(costs()), **others))
                 if draw(st.booleans()):
                     share = {"ConsumedQuantity": "0", "CommitmentDiscountId": "sp-1"}
@@ -224,10 +224,10 @@ def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     assert total == sum(units_of(row.cost) for row in answer.rows)
     minutes = ("avoidable", "shared", "committed", "unknown")
     for row in answer.rows:
-        told = sum(getattr(row, f"{name}_core_minutes") for name in minutes)
-        assert row.core_minutes >= told
-    spread, told = _assigned(answer.rows, is_accepted=True)
-    for whole in (answer, replace(answer, rows=spread, spread=told)):
+        known_minutes = sum(getattr(row, f"{name}_core_minutes") for name in minutes)
+        assert row.core_minutes >= known_minutes
+    spread, assigned = _assigned(answer.rows, is_accepted=True)
+    for whole in (answer, replace(answer, rows=spread, spread=assigned)):
         check_totals(whole, total)
         report = bill_report(asked, whole)
         check_faces(report)
@@ -271,8 +271,8 @@ def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
             _assigned(rows, is_accepted=False)
     else:
         assert _assigned(rows, is_accepted=False) == _assigned(rows, is_accepted=True)
-    spread, told = _assigned(rows, is_accepted=True)
-    assert amount == sum(told.by_label.values())
+    spread, assigned = _assigned(rows, is_accepted=True)
+    assert amount == sum(assigned.by_label.values())
     assert owned == [row._replace(spread=Decimal(0)) for row in spread]
     parts = [units_of(row.spread) for row in spread]
     assert amount == sum(parts)

@@ -69,8 +69,8 @@ def lines(tmp_path):
     }
     idle |= {"executions": 0, "execution_errors": 0}
     path = tmp_path / "lines.jsonl"
-    made = [record(**idle), record(seq=2, minute=29_400_001, **idle)]
-    path.write_text("".join(f"{message(minute)}\n" for minute in made), "utf-8")
+    records = [record(**idle), record(seq=2, minute=29_400_001, **idle)]
+    path.write_text("".join(f"{message(minute)}\n" for minute in records), "utf-8")
     return path
 
 
@@ -111,17 +111,17 @@ def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
     """Hours that are not settled are named and are in no sum."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     code, out, _ = typed("--month", "2026-11")
-    said = " ".join(out.split())
+    printed = " ".join(out.split())
     assert 0 == code
     assert (
         "2026-11-01 00:00 UTC to 2026-11-20 10:00 UTC (19 d 10 h), all clusters; 1 of 466 hours "
         "covered."
-    ) in said
+    ) in printed
     assert (
         "In no sum: 465 of 466 hours, not settled in ledger the-ledger: 2026-11-01 00:00 "
         "UTC to 2026-11-20 08:00 UTC, 2026-11-20 09:00 UTC to 2026-11-20 10:00 UTC; "
         "neuron-emf top shows now."
-    ) in said
+    ) in printed
     document = json.loads(typed("--month", "2026-11", "--json")[1])
     assert ["2026-11-20"] == [row["day"] for row in _by_day(typed)["rows"]]
     assert 2 == len(document["missing"])
@@ -154,24 +154,24 @@ def test_files_are_counted_whole(typed, lines):
     assert "" == err
     assert "Idle cores cost 0.04 USD, of which at most 0.04 USD avoidable: 0.1 core hours" in out
     assert "\x1b" not in out
-    found = json.loads(typed(lines, "--json")[1])
+    document = json.loads(typed(lines, "--json")[1])
     usd = 2 * LIST_USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
-    assert usd == pytest.approx(found["total"]["idle_cost"], abs=1e-9)
-    assert "2025-11-24T16:00:00Z" == found["start"]
-    assert "2025-11-24T16:02:00Z" == found["end"]
-    found = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])
-    assert ["2025-11-24T17:00:00Z"] == [span["start"] for span in found["missing"]]
+    assert usd == pytest.approx(document["total"]["idle_cost"], abs=1e-9)
+    assert "2025-11-24T16:00:00Z" == document["start"]
+    assert "2025-11-24T16:02:00Z" == document["end"]
+    document = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])
+    assert ["2025-11-24T17:00:00Z"] == [span["start"] for span in document["missing"]]
 
 
 def test_own_rules_are_those_of_lines(typed, lines):
     """Options of prices, payment and idle time apply to lines; a ledger has the stack's."""
-    found = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
-    assert 2.0 == found["total"]["idle_cost"]
-    assert ["override of trn1.2xlarge"] == found["bases"]
-    found = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=committed", "--json")[1])
-    assert found["total"]["idle_cost"] == found["total"]["committed_cost"] > 0
-    found = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
-    assert 2 == found["total"]["idle_core_minutes"]
+    document = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
+    assert 2.0 == document["total"]["idle_cost"]
+    assert ["override of trn1.2xlarge"] == document["bases"]
+    document = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=committed", "--json")[1])
+    assert document["total"]["idle_cost"] == document["total"]["committed_cost"] > 0
+    document = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
+    assert 2 == document["total"]["idle_core_minutes"]
 
 
 def test_the_savings_beside_a_bill_are_those_of_the_ledger(ledger):
@@ -268,7 +268,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, clients, hour, 
     """A report that is not possible has an exit code, a sentence and no standard output."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     Path("empty").write_text("plain text\n{}\n")
-    found, out, err = typed(*words)
-    assert (code, 1) == (found, err.count("\n")), err
+    exit_code, out, err = typed(*words)
+    assert (code, 1) == (exit_code, err.count("\n")), err
     assert said in err
     assert "Traceback" not in err + out

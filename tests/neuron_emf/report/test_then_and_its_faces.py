@@ -222,17 +222,17 @@ def test_a_name_commands_nothing():
 def shown(chromium, tmp_path):
     """Show an idle report; a request or an error of the page fails the test."""
     opened = []
-    said = []
+    complaints = []
 
     def show(report, width, scheme):
         path = tmp_path / "idle.html"
         path.write_text(exports.html(report), "utf-8")
         tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         for event in ("console", "pageerror", "dialog"):
-            tab.on(event, lambda message: said.append(str(message)))
-        tab.on("request", lambda request: said.append(request.url))
+            tab.on(event, lambda message: complaints.append(str(message)))
+        tab.on("request", lambda request: complaints.append(request.url))
         tab.goto(path.as_uri())
-        assert [path.as_uri()] == said
+        assert [path.as_uri()] == complaints
         opened.append(tab)
         return tab
 

@@ -96,15 +96,15 @@ def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
     screen = Console(file=file, width=80, height=50, force_terminal=True, no_color=True)
     monkeypatch.setattr("neuron_emf.command_output.console", lambda: screen)
     answer = listing.answer_of_view(view_of(), "")
-    said = iter([answer, answer, SourceError("AWS does not answer.")])
+    answers = iter([answer, answer, SourceError("AWS does not answer.")])
     waits = iter([False, False, True])
     waited = []
 
     def ask():
-        found = next(said)
-        if isinstance(found, SourceError):
-            raise found
-        return found
+        next_answer = next(answers)
+        if isinstance(next_answer, SourceError):
+            raise next_answer
+        return next_answer
 
     def is_stopped(seconds):
         waited.append(seconds)

@@ -85,9 +85,9 @@ def judged(answered):
         world = InstanceWorld(seed, manager)
         spoil(world)
         code, out, err = answered(world)
-        found = json.loads(out)
+        verdict = json.loads(out)
         assert "" == err
-        assert code == EXIT_CODES[found["answer"]]
-        return found
+        assert code == EXIT_CODES[verdict["answer"]]
+        return verdict
 
     return call

@@ -171,11 +171,11 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
 def test_json_follows_its_schema(of_world, follows_schema):
     """The JSON of each verdict follows its schema and has the guards."""
     kinds = (lambda _: None, InstanceWorld.own, WAITING_RANK)
-    found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
-    follows_schema("findings", *found)
-    assert ["release", "ask", "keep"] == [document["answer"] for document in found]
+    verdicts = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
+    follows_schema("findings", *verdicts)
+    assert ["release", "ask", "keep"] == [document["answer"] for document in verdicts]
     guards = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
-    assert guards == [result["check"] for result in found[0]["checks"]]
+    assert guards == [result["check"] for result in verdicts[0]["checks"]]
     out = of_world("--all")[1]
     assert [] == [name for name in guards if f" {name} " not in out]
 

@@ -59,7 +59,7 @@ def test_no_wrong_history_is_released(judged, name):
 
     If placement is stopped first, a host that compiles is a warning.
     """
-    kind = WRONG[name]
+    history = WRONG[name]
     managers = ["HyperPod"]
     if name in LINE_HISTORIES:
         managers = list(REMOVE)
@@ -69,22 +69,22 @@ def test_no_wrong_history_is_released(judged, name):
         # ParallelCluster keeps it whatever other log streams contain, so they are not read.
         managers = [manager for manager in REMOVE if REMOVE[manager]]
     for seed, manager in enumerate(managers):
-        found = judged(kind.spoil, seed, manager)
-        expected = {*kind.held_back_by.split()}
+        verdict = judged(history.spoil, seed, manager)
+        expected = {*history.held_back_by.split()}
         if manager == "ParallelCluster":
             expected |= {"manager"}
         is_placed = len(REMOVE[manager]) > 1 and "manager" not in expected
         if is_placed and name in COMPILING:
             expected = set()
             assert ["Look again once nothing is placed on it."] == [
-                result["advice"] for result in found["checks"] if result["state"] == "warning"
+                result["advice"] for result in verdict["checks"] if result["state"] == "warning"
             ]
-        assert expected == _held_back_by(found), manager
+        assert expected == _held_back_by(verdict), manager
         if expected:
             assert ("keep", [], None) == (
-                found["answer"],
-                found["commands"],
-                found["valid_until"],
+                verdict["answer"],
+                verdict["commands"],
+                verdict["valid_until"],
             ), manager
 
 
@@ -92,14 +92,14 @@ def test_no_wrong_history_is_released(judged, name):
 @pytest.mark.parametrize("name", CLEAN)
 def test_every_clean_history_is_released(judged, name, manager):
     """Every clean history is released by its manager's commands, or left to its manager."""
-    found = judged(CLEAN[name], list(CLEAN).index(name), manager)
+    verdict = judged(CLEAN[name], list(CLEAN).index(name), manager)
     begins = REMOVE[manager]
     if name == "spot" and manager == "alone":
         begins = ["aws ec2 terminate-instances"]
-    assert len(begins) == len(found["commands"])
-    assert all(map(str.startswith, found["commands"], begins))
-    assert ("release" if begins else "keep") == found["answer"]
-    assert (set() if begins else {"manager"}) == _held_back_by(found)
+    assert len(begins) == len(verdict["commands"])
+    assert all(map(str.startswith, verdict["commands"], begins))
+    assert ("release" if begins else "keep") == verdict["answer"]
+    assert (set() if begins else {"manager"}) == _held_back_by(verdict)
 
 
 @pytest.mark.parametrize("name", OWNED_HISTORIES)
@@ -107,10 +107,10 @@ def test_whoever_has_idle_cores_is_asked(judged, name):
     """The owner of idle cores is asked, unless it may work or is unknown; commands only read."""
     answer, owner, says, spoil = OWNED_HISTORIES[name]
     for seed, manager in enumerate(EC2_MANAGERS):
-        found = judged(spoil, seed, manager)
-        assert (answer, owner) == (found["answer"], found["owner"]), manager
-        assert says in " ".join([found["reason"], *found["commands"]]), manager
-        assert all(command.startswith(LOOKS) for command in found["commands"])
+        verdict = judged(spoil, seed, manager)
+        assert (answer, owner) == (verdict["answer"], verdict["owner"]), manager
+        assert says in " ".join([verdict["reason"], *verdict["commands"]]), manager
+        assert all(command.startswith(LOOKS) for command in verdict["commands"])
 
 
 def test_each_guard_is_needed():
@@ -123,27 +123,27 @@ def test_each_guard_is_needed():
 def test_what_a_stop_destroys_is_asked_of_whoever_runs_one_alone(judged):
     """A stop that destroys data is asked about; with a group or scheduler it is a warning."""
     for manager in REMOVE:
-        found = judged(store, 0, manager)
+        verdict = judged(store, 0, manager)
         if manager == "alone":
-            assert "ask" == found["answer"]
-            assert found["owner"] is None
-            assert all(command.startswith(LOOKS) for command in found["commands"])
-        assert manager == "alone" or "instance store" in found["warnings"][0]
+            assert "ask" == verdict["answer"]
+            assert verdict["owner"] is None
+            assert all(command.startswith(LOOKS) for command in verdict["commands"])
+        assert manager == "alone" or "instance store" in verdict["warnings"][0]
 
 
 def test_what_was_found_is_said(judged, golden, repository):
     """Each kind of history has the sentences of its guards and owners."""
     lines = []
     for name, kind in {"clean": Kind("", CLEAN["nothing else"]), **WRONG}.items():
-        found = judged(kind.spoil, 0, "HyperPod" if name in OF_HYPERPOD else "alone")
+        verdict = judged(kind.spoil, 0, "HyperPod" if name in OF_HYPERPOD else "alone")
         said: dict[str, list[str]] = {}
-        for result in found["checks"]:
+        for result in verdict["checks"]:
             if result["state"] not in ("ok", "not tried") or name == "clean":
                 said.setdefault(f"{result['state']}: {result['found']}", []).append(result["check"])
         lines += [f"{name}: {', '.join(checks)} {what}\n" for what, checks in said.items()]
     for name, (*_, spoil) in OWNED_HISTORIES.items():
-        found = judged(spoil, 0, "group")
-        lines += [f"{name}: {found['answer']} {found['owner']}: {found['reason']}\n"]
+        verdict = judged(spoil, 0, "group")
+        lines += [f"{name}: {verdict['answer']} {verdict['owner']}: {verdict['reason']}\n"]
     golden(repository / "tests/data/shown/guards.txt", "".join(lines))
 
 
