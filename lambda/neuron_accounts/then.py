@@ -207,7 +207,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         money[part] = avoidable
         money[Part.COMMITTED] = row.committed_cost
         money[Part.SHARED] = cost - avoidable - row.committed_cost
-    is_priced = row.executions is not None and not row.unpriced
+    is_priced = row.executions is not None and not unpriced
     return CoreTime(
         allocated=row.allocated,
         busy=row.busy or 0,
