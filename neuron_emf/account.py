@@ -53,7 +53,7 @@ MALFORMED_ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeErr
 
 
 class NoOutputError(SourceError):
-    """The stack does not have the resource that is asked for."""
+    """The stack does not have the requested resource."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ output "close_function_name" {
 }
 
 output "ledger_bucket_name" {
-  description = "For whoever reads the ledger, or keeps it when the stack is gone."
+  description = "For readers of the ledger, also after the stack is deleted."
   value       = lookup(aws_cloudformation_stack.this.outputs, "LedgerBucketName", null)
 }
 

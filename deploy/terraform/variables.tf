@@ -1,28 +1,28 @@
 # Written by module.py of template.yaml: change that, and run this again.
 
 variable "alarm_email" {
-  description = "E-mail address that gets a message to confirm and then every notification of the alarms; empty means that nobody is subscribed."
+  description = "E-mail address to subscribe to the alarm topic; it receives a message to confirm. Empty means no subscription."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "price_overrides" {
-  description = "USD per hour by instance type, such as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, where you do not pay the list price or there is none, as for trn2 and trn3; empty means the on-demand list price of each region."
+  description = "USD per hour by instance type, such as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, if you do not pay the list price or if there is none, as for trn2 and trn3. Empty means the on-demand list price of each region."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "log_group_name" {
-  description = "Log group that the emitters write to, of 1 to 512 characters, which this stack creates and keeps when it is deleted; a second stack in the same account and region needs another name."
+  description = "Log group that the emitters write to, of 1 to 512 characters. This stack creates it and keeps it when the stack is deleted. A second stack in the same account and region needs another name."
   type        = string
   default     = "/neuron-emf/records"
   nullable    = false
 }
 
 variable "mode" {
-  description = "How lines reach ingest: direct invokes it for each delivery, kinesis batches them through a stream, which is cheaper for many instances (docs/explanation/cost.md), and drain is for the hour between kinesis and direct."
+  description = "How lines reach ingest. direct invokes it for each delivery. kinesis batches lines through a stream, which is cheaper for many instances (docs/explanation/cost.md). drain is for the hour between kinesis and direct."
   type        = string
   default     = "direct"
   nullable    = false
@@ -34,21 +34,21 @@ variable "mode" {
 }
 
 variable "cluster_name" {
-  description = "Cluster that the alarms watch; empty means every cluster separately, and CloudWatch bills the alarms by the number of clusters."
+  description = "Cluster that the alarms watch. Empty means every cluster separately, and CloudWatch bills the alarms by the number of clusters."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "adopt_log_group" {
-  description = "true uses an existing log group, kept by an earlier stack or created by hand, and leaves its retention and key as they are; false creates it."
+  description = "true uses an existing log group, kept by an earlier stack or created by hand, and does not change its retention or key. false creates it."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "retention_days" {
-  description = "Days that the stack's log groups keep their lines, 14 to 3653, because an emitter may hold a line for 13 days and CloudWatch Logs rejects lines older than the retention."
+  description = "Days that the stack's log groups keep their lines, 14 to 3653. At least 14, because an emitter may hold a line for 13 days and CloudWatch Logs rejects lines older than the retention."
   type        = number
   default     = 30
   nullable    = false
@@ -60,7 +60,7 @@ variable "retention_days" {
 }
 
 variable "stream_shards" {
-  description = "Shards of the stream where Mode has one, 0 to 500, of which 0 is on-demand capacity; one deployment can at most double or halve them."
+  description = "Shards of the stream if Mode uses one, 0 to 500. 0 is on-demand capacity. One deployment can at most double or halve them."
   type        = number
   default     = 0
   nullable    = false
@@ -72,14 +72,14 @@ variable "stream_shards" {
 }
 
 variable "metrics" {
-  description = "Metrics of each cluster, as comma-separated names of docs/reference/metrics.md, beside which those that alarms need are always published; empty means the 18 usual ones."
+  description = "Comma-separated metrics to publish for each cluster, by their names in docs/reference/metrics.md. Metrics that alarms need are always published. Empty means the default 18."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "grace_seconds" {
-  description = "Seconds after the end of a minute for which its rollup waits for instances that have not reported, 45 to 600; later lines are still added."
+  description = "Seconds after the end of a minute for which its rollup waits for instances that have not reported, 45 to 600. Later lines are still added."
   type        = number
   default     = 120
   nullable    = false
@@ -91,7 +91,7 @@ variable "grace_seconds" {
 }
 
 variable "late_minutes" {
-  description = "Minutes after which a late line no longer changes its rollup, 10 to 1440; it is counted as too late, and its log line is kept."
+  description = "Minutes after which a late line no longer changes its rollup, 10 to 1440. The line is counted as too late and stays in the log group."
   type        = number
   default     = 120
   nullable    = false
@@ -103,7 +103,7 @@ variable "late_minutes" {
 }
 
 variable "idle_after_minutes" {
-  description = "Consecutive whole minutes without being busy after which a core counts as idle, 1 to 1440."
+  description = "Consecutive whole minutes in which a core is not busy before it counts as idle, 1 to 1440."
   type        = number
   default     = 15
   nullable    = false
@@ -115,7 +115,7 @@ variable "idle_after_minutes" {
 }
 
 variable "silent_after_minutes" {
-  description = "Minutes without a line after which an instance that did not shut down cleanly counts as silent, 2 to 55; after 60 it is forgotten."
+  description = "Minutes without a line after which an instance that did not shut down cleanly counts as silent, 2 to 55. After 60 it is forgotten."
   type        = number
   default     = 5
   nullable    = false
@@ -127,7 +127,7 @@ variable "silent_after_minutes" {
 }
 
 variable "max_clusters" {
-  description = "Maximum clusters with rollups at a time, 1 to 1500 clusters, because any name in a line makes one and each is billed for its metrics; a new one above it gets no rollup and is counted in RecordsRejected."
+  description = "Maximum number of clusters with rollups at a time, 1 to 1500, because any name in a line makes a cluster and each is billed for its metrics. A new cluster above it gets no rollup and is counted in RecordsRejected."
   type        = number
   default     = 500
   nullable    = false
@@ -139,7 +139,7 @@ variable "max_clusters" {
 }
 
 variable "close_memory" {
-  description = "Memory of close and settle in MB, 512 to 10240, of which 512 is enough for 7500 instances, without the ledger for 10000, and each 1769 MB are a processor and a process (docs/explanation/cost.md)."
+  description = "Memory of close and settle in MB, 512 to 10240. 512 is enough for 7500 instances, or for 10000 without the ledger. Each 1769 MB are a processor and a process (docs/explanation/cost.md)."
   type        = number
   default     = 512
   nullable    = false
@@ -151,21 +151,21 @@ variable "close_memory" {
 }
 
 variable "paid_by_type" {
-  description = "How instances of a type are paid for, such as trn1.32xlarge=committed,trn2.48xlarge=avoidable, where committed is paid whether or not they run and run --paid on the instance takes precedence; empty means trn2, trn3 and capacity blocks are committed, all others avoidable."
+  description = "How instances of a type are paid for, such as trn1.32xlarge=committed,trn2.48xlarge=avoidable. committed is paid even if they do not run. run --paid on an instance takes precedence. Empty means that trn2, trn3 and capacity blocks are committed and all others avoidable."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "teams" {
-  description = "Team of each owner of cores, as comma-separated CLUSTER|OWNER=TEAM such as research|slurm:*=ml,*|prod/*=serving, of which the first that matches applies; empty means that only the owner's scheduler names teams."
+  description = "Team of each owner of cores, as comma-separated CLUSTER|OWNER=TEAM such as research|slurm:*=ml,*|prod/*=serving. The first rule that matches applies. Empty means that only the owner's scheduler names teams."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "ledger" {
-  description = "true keeps what each owner had of each instance, hour by hour, in a bucket that outlives the stack; false leaves all of it out."
+  description = "true keeps the core time and cost of each owner on each instance, hour by hour, in a bucket that outlives the stack. false creates no ledger."
   type        = bool
   default     = true
   nullable    = false
@@ -184,49 +184,49 @@ variable "ledger_days" {
 }
 
 variable "ledger_bucket_name" {
-  description = "Existing bucket for the ledger, of this stack alone, kept by an earlier stack or made by hand as docs/how-to/restricted.md says, which is left as it is; empty means that the stack creates one."
+  description = "Existing bucket for the ledger of this stack alone, kept by an earlier stack or created by hand as in docs/how-to/restricted.md. Its settings stay as they are. Empty means that the stack creates one."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "athena" {
-  description = "true creates a Glue database with a table over the ledger and saved queries of Athena, which an account with Lake Formation may reject; false creates none of it."
+  description = "true creates a Glue database with a table over the ledger and saved queries of Athena, which an account with Lake Formation may reject. false creates none of them."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "bill_table" {
-  description = "Athena's table of AWS's FOCUS 1.2 export, hourly, such as exports.focus, for the saved query chargeback of Athena=true; empty means that there is no such query."
+  description = "Athena's table of AWS's hourly FOCUS 1.2 export, such as exports.focus, for the saved query chargeback of Athena=true. Empty means that there is no such query."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "digest_schedule" {
-  description = "When, in UTC, a topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler; empty means no digest."
+  description = "Schedule in UTC of the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler. Empty means no digest."
   type        = string
   default     = "cron(0 8 ? * MON *)"
   nullable    = false
 }
 
 variable "digest_topic_arn" {
-  description = "ARN of the SNS topic that gets the digest, in this account and region, such as that of finance; empty means the alarm topic."
+  description = "ARN of the SNS topic for the digest, in this account and region, such as a topic of finance. Empty means the alarm topic."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "findings_bus" {
-  description = "Event bus of this account and region that gets findings, such as an idle instance, as events that programs can act on (docs/how-to/acting.md); empty means that there are no findings."
+  description = "Event bus of this account and region for findings, such as an idle instance, as events that programs can act on (docs/how-to/acting.md). Empty means that there are no findings."
   type        = string
   default     = "default"
   nullable    = false
 }
 
 variable "idle_core_percent_threshold" {
-  description = "Percent of a cluster's known cores that are idle, which is not busy for IdleAfterMinutes, from which the alarm fires, 1 to 100."
+  description = "Percent of idle cores among a cluster's known cores from which the alarm fires, 1 to 100. A core is idle if it was not busy for IdleAfterMinutes."
   type        = number
   default     = 20
   nullable    = false
@@ -238,7 +238,7 @@ variable "idle_core_percent_threshold" {
 }
 
 variable "idle_cost_threshold" {
-  description = "Cost of a cluster's idle cores from which the alarm fires, 1 to 1000000 USD per hour; 50 is a little more than two trn1.32xlarge."
+  description = "Cost of a cluster's idle cores from which the alarm fires, 1 to 1000000 USD per hour. 50 is a little more than two trn1.32xlarge."
   type        = number
   default     = 50
   nullable    = false
@@ -250,7 +250,7 @@ variable "idle_cost_threshold" {
 }
 
 variable "low_utilization_threshold" {
-  description = "Mean utilization of a cluster's known cores below which the alarm fires, 0 to 100 percent; at 0 it never fires."
+  description = "Mean utilization of a cluster's known cores below which the alarm fires, 0 to 100 percent. At 0 it never fires."
   type        = number
   default     = 10
   nullable    = false
@@ -262,7 +262,7 @@ variable "low_utilization_threshold" {
 }
 
 variable "execution_errors_threshold" {
-  description = "Failed executions of a cluster per minute from which that minute counts, 1 to 1000000; the alarm fires at 3 such minutes of 10."
+  description = "Failed executions of a cluster per minute from which that minute counts, 1 to 1000000. The alarm fires at 3 such minutes of 10."
   type        = number
   default     = 10
   nullable    = false
@@ -274,35 +274,35 @@ variable "execution_errors_threshold" {
 }
 
 variable "alarm_topic_arn" {
-  description = "ARN of the SNS topic that alarms notify, in this account and region; empty means that the stack creates one, its output AlarmTopicArn."
+  description = "ARN of the SNS topic that alarms notify, in this account and region. Empty means that the stack creates one; see the output AlarmTopicArn."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "chat" {
-  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications (docs/how-to/notifications.md); false creates none."
+  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications (docs/how-to/notifications.md). false creates none."
   type        = bool
   default     = false
   nullable    = false
 }
 
 variable "runbook" {
-  description = "https address of the runbook, to whose headings alarms and messages link; empty means the public page docs/operations.md, of a release at its tag."
+  description = "https address of the runbook; alarms and messages link to its headings. Empty means the public page docs/operations.md, for a release at its tag."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "dashboard" {
-  description = "true creates a CloudWatch dashboard, 3 USD per month, because free dashboards hold at most 50 metrics; false creates none."
+  description = "true creates a CloudWatch dashboard for 3 USD per month, because free dashboards hold at most 50 metrics. false creates none."
   type        = bool
   default     = true
   nullable    = false
 }
 
 variable "runtime" {
-  description = "Lambda runtime of all functions, for which one build does; empty means python3.13, or what a later release uses."
+  description = "Lambda runtime of all functions; one build runs on each of them. Empty means python3.13, or the runtime of a later release."
   type        = string
   default     = ""
   nullable    = false
@@ -314,35 +314,35 @@ variable "runtime" {
 }
 
 variable "kms_key_arn" {
-  description = "ARN of the KMS key for everything that this stack stores, with the policy of docs/how-to/restricted.md; empty means AWS owned keys, and an alarm topic without encryption at rest."
+  description = "ARN of the KMS key for everything that this stack stores; its policy must be the one in docs/how-to/restricted.md. Empty means AWS owned keys, and an alarm topic without encryption at rest."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "permissions_boundary_arn" {
-  description = "ARN of the permissions boundary for every role of this stack, where an organization requires one; empty means none."
+  description = "ARN of the permissions boundary for every role of this stack, if an organization requires one. Empty means none."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "role_path" {
-  description = "Path of the stack's roles and managed policies, / or such as /monitoring/, to be set before the first deployment, because a new path replaces them, including the policy attached to instances."
+  description = "Path of the stack's roles and managed policies, / or such as /monitoring/. Set it before the first deployment, because a new path replaces them, including the policy attached to instances."
   type        = string
   default     = "/"
   nullable    = false
 }
 
 variable "subnet_ids" {
-  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds, which must reach what docs/how-to/restricted.md lists; empty means that the functions are in no VPC."
+  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds. They must reach the services in docs/how-to/restricted.md. Empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "security_group_ids" {
-  description = "Comma-separated security group IDs for the functions, together with SubnetIds; empty means that the functions are in no VPC."
+  description = "Comma-separated security group IDs for the functions, together with SubnetIds. Empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false

@@ -154,9 +154,9 @@ class AwsSequence:
     Attributes:
         settings: They say where.
 
-        instance_region: Where this machine is, for settings that say nothing.
+        instance_region: Region of this machine, for settings without a Region.
 
-        region_origin: Where the setting of the region comes from.
+        region_origin: Origin of the setting of the Region.
     """
 
     settings: CheckSettings

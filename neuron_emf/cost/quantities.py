@@ -246,12 +246,12 @@ def batch_of(fleet: Fleet) -> float:
 
 
 def any_late(instances: float) -> float:
-    """Return the probability that one of so many records is late and all are read again."""
+    """Return the probability that a record of *instances* is late, so that all are read again."""
     return float(1 - (1 - LATE_SHARE) ** instances)
 
 
 def buckets_of(records: float) -> float:
-    """Return the expected number of buckets with so many records."""
+    """Return the expected number of buckets with *records* records."""
     return BUCKET_QUERIES_PER_MINUTE * (1 - math.pow(1 - 1 / BUCKET_QUERIES_PER_MINUTE, records))
 
 

@@ -69,7 +69,7 @@ class Price:
     tier: float | None = None
 
     def usd_of(self, quantity: float) -> float:
-        """Return the USD for so many units."""
+        """Return the price of *quantity* units in USD."""
         return quantity * (self.usd / self.units)
 
 
@@ -94,7 +94,7 @@ class Tariff:
     replaced: tuple[str, ...] = ()
 
     def metrics_usd(self, metrics: float) -> float:
-        """Return the USD a month for so many custom metrics, by tier."""
+        """Return the price of custom metrics in USD a month, by tier."""
         total = 0.0
         left = metrics
         for price in self.prices.values():  # only custom metrics have tiers

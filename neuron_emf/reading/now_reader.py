@@ -41,7 +41,7 @@ OLD_MINUTES: Final = 10
 AGAIN_MINUTES: Final = 5
 KEPT_MINUTES: Final = DAY_HOURS * HOUR_MINUTES
 STEP_MINUTES: Final = 60
-"""How much further back one step of `extend` reads if a person watches it."""
+"""The minutes that one step of `extend` reads if a person watches it."""
 
 _PAGE_BYTES: Final = 1_000_000  # of lines in one answer of FilterLogEvents, at most
 ROLLUP_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
@@ -116,7 +116,7 @@ class NowReader:
             return self._from_ms
 
     def unread(self, start_ms: int) -> JsonObject | None:
-        """Return what is not read yet from *start_ms* on; None if nothing is."""
+        """Return the unread minutes from *start_ms* on and their calls; None if there are none."""
         minutes = (self._from_ms - start_ms) // MINUTE_MS
         if minutes <= 0 or self._folded is not None:
             return None
@@ -127,7 +127,7 @@ class NowReader:
 
     @property
     def version(self) -> tuple[int, ...]:
-        """Another value once anything new is read."""
+        """A value that changes with every reading of new lines."""
         return (self.lines.changes, self._from_ms, self._read_ms)
 
     def now(self) -> Now:

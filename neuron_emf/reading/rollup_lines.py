@@ -83,7 +83,7 @@ class IdleRow(NamedTuple):
 
         idle: Idle cores, in millionths.
 
-        cost: Their price in micro-USD per hour; None if none of them has a price.
+        cost: Price of the idle cores in micro-USD per hour; None if no core has a price.
 
         unpriced: Idle cores without a price, in millionths.
     """
@@ -127,7 +127,7 @@ class PublishedRollup:
     instances: tuple[IdleRow, ...] = ()
 
     def amount(self, name: str) -> float | None:
-        """A gauge, or the sum of a tally over all publications; None if no line has it."""
+        """Return a gauge, or a tally's sum over all publications; None if no line has it."""
         if name not in NOW_TALLIES:
             return self.gauges.get(name)
         parts = [amounts[name] for amounts in self.tallies.values() if name in amounts]
@@ -172,7 +172,7 @@ def _numbers(line: JsonObject, names: Iterable[str]) -> Amounts:
 
 
 def _idle_rows(line: JsonObject, member: str, members: tuple[str, str, str]) -> tuple[IdleRow, ...]:
-    """The rows of *member*; a row without a number of cores is left out."""
+    """Return the rows of *member* except those without a number of cores."""
     rows = []
     for row in rows_in(line, member) or ():
         name, kind = row.get(members[0]), row.get(members[1])

@@ -118,7 +118,7 @@ def collect_before(
 
 def cluster_hours(settings: IdleReportSettings, hours: range) -> ClusterHours:
     """
-    Return what the summaries of a ledger have of *hours*, for the savings beside a bill.
+    Return the summaries of *hours* of a ledger, for the savings in the report of a bill.
 
     It is empty of several ledgers, whose rows may be the same, and of a ledger that is a file.
     """

@@ -219,9 +219,9 @@ class CostTable:
     Attributes:
         by: A key of `ROW_LABELS`.
 
-        rows: The most expensive first, days in order. Their labels differ.
+        rows: Rows with different labels, the most expensive first, days in order.
 
-        parts: The same rows, as another table has rounded them; None to round them.
+        parts: The rows as rounded in another table; None to round them.
     """
 
     by: str
@@ -268,8 +268,8 @@ class CostTable:
         """
         Return the rows rounded for people, and their total as the last row.
 
-        Above *most* rows, of days the first, are one row `[N more]` with the sum of what would have
-        been printed of them.
+        Rows after the first *most* (by day: rows before the last *most*) become one row `[N more]`
+        with the sum of their printed values.
         """
         rows = [*self.rounded()]
         total = _printed_sum(total_labels(self.by), rows)
@@ -303,7 +303,7 @@ def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
 
 
 def part_table(by: str, rows: Sequence[tuple[Labels, PrintedRow]]) -> CostTable:
-    """Return a table of some *rows* of another one; those with equal labels are added up."""
+    """Return a table of some *rows* of another table. Rows with equal labels are added up."""
     table = cost_table(by, [(labels, row.row) for labels, row in rows])
     by_labels: dict[Labels, list[PrintedRow]] = {}
     for labels, row in rows:

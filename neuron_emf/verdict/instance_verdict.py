@@ -73,7 +73,7 @@ class Verdict:
         commands: Commands of its manager to release it, in order; or commands that show its owners'
             work.
 
-        valid_until_ms: Until when commands that release it are valid; None for other commands.
+        valid_until_ms: Time until which commands that release it are valid; None for others.
     """
 
     instance_id: str

@@ -59,7 +59,7 @@ def read_line_facts(
     Log streams other than the one named after the instance are read only if that one has no line.
 
     Raises:
-        SourceError: If they cannot be read within *limit*, or there is no line of it.
+        SourceError: If the lines cannot be read within *limit*, or the instance has no line.
     """
     group = LogGroup(account, account.log_group, limit=limit)
     hour = _hour(now_ms)

@@ -26,7 +26,7 @@ class FakeCloudFormation:
 
         ends: Status of the stack after its change set was executed.
 
-        reckoned: DescribeChangeSet's answer.
+        change_set: DescribeChangeSet's answer.
 
         events: Events of the stack, newest first.
 
@@ -38,7 +38,7 @@ class FakeCloudFormation:
         self.raises = {}
         self.statuses = {name.replace("_", "-"): list(given) for name, given in statuses.items()}
         self.ends = "CREATE_COMPLETE"
-        self.reckoned = {"Status": "CREATE_COMPLETE", "Changes": []}
+        self.change_set = {"Status": "CREATE_COMPLETE", "Changes": []}
         self.events = []
         self.parameters = {}
 
@@ -57,7 +57,7 @@ class FakeCloudFormation:
             "create_change_set": lambda **_: {},
             "create_stack": lambda **asked: self._change(asked, "CREATE_COMPLETE"),
             "delete_change_set": lambda **_: {},
-            "describe_change_set": lambda **_: self.reckoned,
+            "describe_change_set": lambda **_: self.change_set,
             "describe_stack_events": self._events,
             "describe_stacks": self._stacks,
             "execute_change_set": lambda **asked: self._change(asked, self.ends),

@@ -200,7 +200,7 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
 def test_a_change_set_without_a_status_is_not_waited_for(deploy):
     """A change set without a status is an unexpected response."""
     fake = FakeCloudFormation()
-    fake.reckoned = {"Status": None}
+    fake.change_set = {"Status": None}
     code, _, err = deploy(fake)
     assert 3 == code
     assert "delete_change_set" == fake.operations[-1]

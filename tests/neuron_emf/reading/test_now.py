@@ -97,7 +97,7 @@ def folded(lines):
     return read.now(Prices(), IDLE_AFTER)
 
 
-def reckoned(now, records):
+def check_now(now, records):
     """Check that each number equals the reference, which shares no code with the product."""
     for (minute, cluster), expected in reference.rollups(records, usd_per_hour=USD).items():
         (shown,) = now.of_cluster(cluster).clusters
@@ -233,11 +233,11 @@ def fleets(draw):
 
 @settings(max_examples=200)
 @given(fleets())
-def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
+def test_now_equals_close_and_each_face_shows_it(records):
     """The state of random fleets, from rollup lines and minute lines, equals close's rollups."""
     lines = closed(records)
     now = now_of(lines)
-    reckoned(now, records)
+    check_now(now, records)
     faces_agree(lines)
     same_if_reported(folded([line_of(record) for record in records]), now)
 

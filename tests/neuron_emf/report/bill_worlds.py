@@ -154,7 +154,7 @@ def put(shares, names, cost, row=None):
         share.billed_executions += row["Executions"]
 
 
-def reckoned(bill, ledger):
+def expected_shares(bill, ledger):
     """Return the `Share`s of rows of `charge`, `fee` and `held`, without those of HyperPod."""
     bill = [row for row in bill if row["x_ServiceCode"] == "AmazonEC2"]
     costs = defaultdict(int)

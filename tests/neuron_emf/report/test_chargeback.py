@@ -32,12 +32,12 @@ from tests.neuron_emf.report.bill_worlds import (
     BLOCK,
     bill_text,
     charge,
+    expected_shares,
     fee,
     held,
     ledger_sums,
     ledger_text,
     problems,
-    reckoned,
     rounded,
 )
 from tests.neuron_emf.report.test_then_and_its_faces import check_faces, check_page
@@ -211,7 +211,7 @@ def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
         names = (row.day, row.team, row.owner, row.cluster, row.instance_type)
         rows_of.setdefault(names, []).append(row)
         assert by == "instance" or row.instance_id is None
-    shares = reckoned(bill, ledger)
+    shares = expected_shares(bill, ledger)
     assert [] == [
         names for names, share in shares.items() if not share.agrees(rows_of.pop(names, []))
     ]
@@ -307,7 +307,7 @@ def whole_bill(**others):
 
 
 def whole_ledger(**others):
-    """Return a ledger in which one job holds all of it."""
+    """Return a ledger in which one job holds all cores of the month."""
     return [held(hour, AN_INSTANCE, "slurm:7 ann", "120", **others) for hour in MONTH_OF_HOURS]
 
 

@@ -175,7 +175,7 @@ def test_own_rules_are_those_of_lines(typed, lines):
 
 
 def test_the_savings_beside_a_bill_are_those_of_the_ledger(ledger):
-    """Summaries have the hours of clusters that rows have; a ledger that is a file has none."""
+    """Summaries have the same cluster hours as rows; a ledger that is a file has no summaries."""
     hours = range(REPORT_HOUR, REPORT_HOUR + 1)
     settings = IdleReportSettings(ledger=(str(ledger),), month="2026-11")
     expected = collection.collect(settings, ()).then.cluster_hours

@@ -150,7 +150,7 @@ def test_a_period_before_that_is_unknown_is_no_zero(now, before, expected):
 
 
 def test_cost_that_is_collected_under_a_name_is_not_in_a_team():
-    """What `--unassigned pool` collects is named, unless the team itself has that name."""
+    """The cost in `--unassigned pool` is named, unless the team itself has that name."""
     billed = CostRow(billed=[1, 0, 0, 0, 0, 0])
     table = cost_table("owner", [(("ann", "ml", "c"), billed), (("pool", "pool", None), billed)])
     sums = {

@@ -48,7 +48,7 @@ def _at(w: InstanceWorld, **changes: Any) -> None:
 
 
 def _beside(w: InstanceWorld, own: dict[str, Any], **other: Any) -> None:
-    """Change one minute of the hour, and add another line of it."""
+    """Change one minute of the hour, and add another line for it."""
     at = minute(w)
     w.change(at, at + 1, **own)
     w.say(at, **other)
@@ -307,7 +307,7 @@ LINE_HISTORIES = {
         ("coverage not reported", "coverage", lambda w: _rollup(w, CoveragePercent=None)),
         ("no rollups", "coverage no-fleet-change", lambda w: w.forget_rollups(LONG_AGO)),
         ("gap of rollups", "no-fleet-change", lambda w: w.forget_rollups(20, 40)),
-        ("cores that nobody counts", "no-fleet-change", lambda w: w.cluster(0, NeuronCores=None)),
+        ("cores without a count", "no-fleet-change", lambda w: w.cluster(0, NeuronCores=None)),
         ("fleet fell in the hour", "no-fleet-change", lambda w: w.fall(minute(w, 1, 58))),
         ("fleet fell with it", "no-fleet-change", lambda w: _fallen_since(w, 0, 1)),
         ("fleet fell just before it", "no-fleet-change", lambda w: _fallen_since(w, -10, 0)),
