@@ -57,8 +57,11 @@ def rooms():
 
 
 def way(number):
-    """Return the files of one part of the walk, in the order in which it enters them."""
-    return f"{', '.join(f'`{file}`' for file in walk().stages[number].functions)}\n"
+    """Return the first file that one part of the walk enters in each folder, in order."""
+    first_files = {}
+    for file in walk().stages[number].functions:
+        first_files.setdefault(file.rpartition("/")[0], file)
+    return f"{', '.join(f'`{file}`' for file in first_files.values())}\n"
 
 
 def report():
