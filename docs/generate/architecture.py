@@ -7,6 +7,7 @@ import json
 import textwrap
 
 from local import REPOSITORY
+from neuron_emf.cli import COMMANDS
 from proof.walk import REPORT, walk
 from tests.test_arrows import IMPORTS, ROOM_FOLDERS
 
@@ -47,8 +48,9 @@ def _sentence(folder):
 
 
 def rooms():
-    """Return each folder with its purpose."""
+    """Return each folder with its purpose, without the folders of commands."""
     folders = {_folder(asked.module) for imports in IMPORTS.values() for asked in imports}
+    folders -= {f"neuron_emf/{command}" for command in COMMANDS}
     return "".join(
         f"- `{folder}`: {_sentence(folder)}\n"
         for folder in sorted(folders)
