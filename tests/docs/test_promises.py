@@ -8,7 +8,7 @@ import re
 from local import REPOSITORY
 
 MAX_PROMISES = 80
-NOT_RUN = "nobody has run this on AWS"
+NOT_RUN = "not run on AWS"
 ITEM = re.compile(rf"^- (.+) (`[^`]+`|{NOT_RUN})$", re.MULTILINE)
 DECIDING_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 MAKE_TARGET = re.compile(r"`make ([a-z]+)[^`]*`")
