@@ -24,10 +24,10 @@ from neuron_emf.report.chargeback_rows import (
     UNCHARGED_HOURS,
     Chargeback,
     ChargebackRow,
+    assign_unassigned,
 )
 from neuron_emf.report.month_ledger import S3, ledger_files, month_hours
 from neuron_emf.report.settings import REHEARSED_BILL
-from neuron_emf.report.unassigned import assign_unassigned
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES

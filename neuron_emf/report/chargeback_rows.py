@@ -2,10 +2,13 @@
 The answer about a month's bill: the cost of each owner, or the reasons for a refusal.
 
 Pure. `chargeback` computes the rows, and `bill_report` explains a refusal.
+
+What has no owner is spread over owners or collected under a name, exact to the last of 18 decimals.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import cached_property
@@ -21,6 +24,7 @@ from neuron_emf.report.cost_table import (
     cost_table,
     owner_labels,
 )
+from neuron_emitter.errors import SettingsError
 from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_words.name_words import safe_name
 from neuron_words.quantity_words import counted, joined
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_emf.report.cost_table import CostTable, Labels
+
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
 UNCHARGED_HOURS: Final = "hours without any charge"
@@ -297,3 +302,52 @@ def cost_of(units: int, places: int = USD_UNIT_PLACES) -> Decimal:
 
 def _micros(core_minutes: Decimal) -> int:
     return int(_WIDE.scaleb(core_minutes, MINUTE_PLACES))
+
+
+SPREAD: Final = "spread"
+MAX_SPREAD_PERCENT: Final = 20
+"""The largest share of the total that is spread without --spread-anyway, in percent."""
+
+
+def assign_unassigned(
+    rows: Sequence[ChargebackRow], how: str, currency: str, *, is_accepted: bool
+) -> tuple[list[ChargebackRow], Spread | None]:
+    """
+    Spread the cost without an owner over the owners of *rows*, or give it the owner *how*.
+
+    Owners share it in proportion to their cost. Returns the rows, and the amounts that were spread.
+
+    Raises:
+        SettingsError: If more than MAX_SPREAD_PERCENT of the total would be spread, unless
+            *is_accepted*.
+    """
+    if how != SPREAD:
+        renamed = [
+            row._replace(owner=how, cluster=None, team=how) if how and row.owner in UNOWNED else row
+            for row in rows
+        ]
+        return renamed, None
+    owned = [row for row in rows if row.owner not in UNOWNED]
+    weights = [max(0, units_of(row.cost)) for row in owned]
+    by_label: dict[str, int] = defaultdict(int)
+    for row in rows:
+        if row.owner in UNOWNED:
+            by_label[str(row.owner)] += units_of(row.cost)
+    amount = sum(by_label.values())
+    if not amount or not any(weights):
+        return [*rows], Spread({}, 0)
+    owners = {(row.owner, row.cluster) for row in owned if row.cost > 0}
+    total = sum(units_of(row.cost) for row in rows)
+    if 100 * abs(amount) > MAX_SPREAD_PERCENT * abs(total) and not is_accepted:
+        share = f"{spread_percent(amount, total)} of {cost_of(total):,.2f} {currency}"
+        msg = (
+            f"--unassigned spread would add {cost_of(amount):,.2f} {currency}, {share}, to "
+            f"{counted(len(owners), 'owner')}. Look at its rows without --unassigned, or use "
+            "--spread-anyway."
+        )
+        raise SettingsError(msg)
+    parts = round_shares([amount * weight for weight in weights], sum(weights))
+    spread_rows = [
+        row._replace(spread=cost_of(part)) for row, part in zip(owned, parts, strict=True)
+    ]
+    return spread_rows, Spread(dict(sorted(by_label.items())), len(owners))

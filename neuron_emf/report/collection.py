@@ -30,8 +30,7 @@ from neuron_emf.reading.ledger_bucket import (
     rows,
     stack_ledger,
 )
-from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_emf.reading.minute_records import ClusterNames
+from neuron_emf.reading.minute_lines import ClusterNames, MinuteLines
 from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
 from neuron_emf.report.month_ledger import S3

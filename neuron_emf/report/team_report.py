@@ -16,7 +16,7 @@ from rich.text import Text
 from neuron_accounts.core_time import Leaf
 from neuron_accounts.then import Then
 from neuron_emf.command_output import shown_name
-from neuron_emf.reading.minute_records import other_names
+from neuron_emf.reading.minute_lines import other_names
 from neuron_emf.report.cost_table import UNOWNED, CostTable, part_table
 from neuron_emf.report.idle_report import IdleReport, read_sentences
 from neuron_emf.report.settings import TEAM_BY

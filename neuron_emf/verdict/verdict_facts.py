@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.now import IdleOwner
     from neuron_emf.reading.rollup_lines import PublishedRollup
-    from neuron_emf.verdict.instance_lines import InstanceLines
+    from neuron_emf.verdict.line_reading import InstanceLines
     from neuron_emf.verdict.managers import Manager
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Texts

@@ -18,12 +18,17 @@ from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.account import Account
 from neuron_emf.report.bill_report import bill_report
 from neuron_emf.report.chargeback import chargeback, statement
-from neuron_emf.report.chargeback_rows import ChargebackRow, Spread, cost_of, units_of
+from neuron_emf.report.chargeback_rows import (
+    ChargebackRow,
+    Spread,
+    assign_unassigned,
+    cost_of,
+    units_of,
+)
 from neuron_emf.report.cost_table import CENT, COST_MEMBERS, ROW_LABELS
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
-from neuron_emf.report.unassigned import assign_unassigned
 from neuron_emitter.errors import SettingsError
 from neuron_wire.core_members import round_half_even
 from proof.factories.records import AN_INSTANCE
