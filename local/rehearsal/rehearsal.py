@@ -292,7 +292,7 @@ class Rehearsal:
                     if (key := (state.alarm.logical_id, state.contributor)) not in explained:
                         explained.add(key)
                         stack.explain(board.event_of(state))
-                messages = server.view.messages({})["messages"]
+                messages = server.view.messages.read_newest_first()
                 texts = "\n\n".join(message["text"] for message in messages)
                 self._workspace.write("messages.txt", texts)
                 self._workspace.wait(min(REFRESH_S, until_s - now_s))

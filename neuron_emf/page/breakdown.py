@@ -16,7 +16,6 @@ from neuron_accounts.core_time import CoreTime, Part
 from neuron_accounts.then import InstanceKey, OwnerKey, Then, TypeKey
 from neuron_emf.page.ranges import empty_then
 from neuron_wire.names import (
-    BUSY_STATE,
     HOUR_MINUTES,
     MICRO,
     NOT_REPORTED_OWNER,
@@ -56,7 +55,7 @@ WHOLE_WORDS: Final = "Numbers are of whole instances, not of this owner or team 
 _NO_TEAM: Final = "[no team]"
 _NAMES: Final = {**NO_OWNERS, UNKNOWN_OWNER: "Unknown", _NO_TEAM: "No team"}
 _BRACKETS: Final = _NAMES.keys() | PLACEHOLDER_OWNERS
-_CORES: Final = ("idle_cores", "cores", "busy_cores", "unpriced_cores", "instances")
+_CORES: Final = ("idle_cores", "cores", "unpriced_cores")
 _RANGE_AMOUNTS: Final = ("usd", "idle_core_hours")
 _AMOUNTS: Final = ("usd_per_hour", *_RANGE_AMOUNTS)
 _NUMBERS: Final[dict[str, Callable[[Iterable[Any]], Any]]] = {
@@ -263,8 +262,8 @@ def _is_shown(item: JsonObject, group: str, query: Texts) -> bool:
 
 def _of_owner(row: JsonObject) -> JsonObject:
     return {
-        **{name: row[name] for name in ("owner", "cluster", "busy_cores", "unpriced_cores",
-                                        "usd_per_hour", "idle_minutes", "since_ms", "instances")},
+        **{name: row[name] for name in ("owner", "cluster", "unpriced_cores", "usd_per_hour",
+                                        "idle_minutes", "since_ms")},
         "team": team_of(row["owner"], row["team"]),
         "idle_cores": row["cores"],
         "cores": row["allocated_cores"],
@@ -278,8 +277,6 @@ def _of_instance(row: JsonObject) -> JsonObject:
                                         "idle_minutes", "usd_per_hour")},
         **_facts(row["holders"]),
         "cores": len(row["states"]),
-        "busy_cores": row["states"].lower().count(BUSY_STATE),
-        "instances": 1 if row["idle_cores"] else 0,
     }  # fmt: skip
 
 

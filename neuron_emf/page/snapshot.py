@@ -145,7 +145,7 @@ def _answer(view: PageView, path: str, query: Query) -> JsonObject:
 
 def _requests(view: PageView, now: JsonObject) -> Iterator[tuple[str, Query]]:
     """Yield each request of the page that a snapshot answers."""
-    yield from (("/alarms.json", {}), ("/messages.json", {}))
+    yield "/alarms.json", {}
     clusters = sorted(now["clusters"], key=lambda row: -(row["idle_cores"] or 0))
     names = [row["cluster"] for row in clusters[:MAX_CLUSTERS]]
     for cluster in ("", *names):

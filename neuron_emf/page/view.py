@@ -128,7 +128,7 @@ class PageView:
         self._differences = list(differences)
         self._logs = account.client("logs")  # one for all: threads may share a client
         self._reader = NowReader(account, self._logs, now_ms, idle_after_minutes)
-        self._messages = MessageLines(account, self._logs, now_ms)
+        self.messages = MessageLines(account, self._logs, now_ms)
         self._queries = PaidQueries(account, self._logs, now_ms)
         self._records = LogGroup(account, account.log_group, self._logs)
         self._hours = SettledHours(account, now_ms)
@@ -144,7 +144,6 @@ class PageView:
             "/breakdown.json": functools.partial(self._kept, self.breakdown),
             "/row.json": self.row,
             "/alarms.json": self.alarms,
-            "/messages.json": self.messages,
             "/cores.json": self.cores,
             "/instance.json": self.instance,
             "/queries.json": self.queries,
@@ -191,13 +190,10 @@ class PageView:
         return self._now_ms() - at_ms > OLD_MINUTES * MINUTE_MS
 
     def _age(self, minute_ms: int | None) -> JsonObject:
-        if minute_ms is None:
-            return {"minute_ms": None, "age_minutes": None, "is_old": False}
-        age_minutes = max(0, self._now_ms() - minute_ms - MINUTE_MS) // MINUTE_MS
+        last_old_ms = self._now_ms() - (OLD_MINUTES + 2) * MINUTE_MS
         return {
             "minute_ms": minute_ms,
-            "age_minutes": age_minutes,
-            "is_old": age_minutes > OLD_MINUTES,
+            "is_old": minute_ms is not None and minute_ms <= last_old_ms,
         }
 
     def _kept(self, make: Callable[[Query], JsonObject], query: Query) -> JsonObject:
@@ -219,7 +215,7 @@ class PageView:
         span = span_of(query.get("range", ""), self._now_ms())
         cluster = query.get("cluster", "")
         head: dict[str, Any] = {
-            "cluster": cluster, "range": span.name, "source": "rollups", "start_ms": span.x.start,
+            "cluster": cluster, "range": span.name, "start_ms": span.x.start,
             "end_ms": span.x.stop, "step_ms": span.x.step, "reading": None, "hours": None,
             "of_hours": None,
         }  # fmt: skip
@@ -228,7 +224,7 @@ class PageView:
             period = self._hours.read_period(span.hours)
             cells = period.cells
             settled = {hour * HOUR_MS for hour in period.settled}
-            head |= {"source": "ledger", "hours": len(settled), "of_hours": len(span.x)}
+            head |= {"hours": len(settled), "of_hours": len(span.x)}
             head["missing"] = gaps(span.x, settled)
         else:
             rollups = self._reader.lines.rollups(span.x.start)
@@ -250,8 +246,7 @@ class PageView:
         span, cells, head = self._cells(query)
         by_cluster = query.get("by") != "all"
         drawn = charts(cells, span.x, by_cluster=by_cluster, is_ledger=span.is_ledger)
-        by = "cluster" if by_cluster else "all"
-        return {**head, "by": by, "x": list(span.x), "charts": drawn}
+        return {**head, "x": list(span.x), "charts": drawn}
 
     def trend(self, query: Query) -> JsonObject:
         """
@@ -301,22 +296,13 @@ class PageView:
         if any(alarm["state"] == IN_ALARM for alarm in alarms):
             # Alarms without messages are worth more than no alarms.
             with contextlib.suppress(SourceError):
-                messages = self._messages.read_newest_first()
+                messages = self.messages.read_newest_first()
         region = self._account.region
         shown = [
             {**alarm, "mute": mute_of(alarm, region, now_ms)}
             for alarm in by_urgency(alarms, messages)
         ]
         return {"read_ms": read_ms, "alarms": shown}
-
-    def messages(self, _query: Query) -> JsonObject:
-        """
-        What explain told people in the last day, the latest first.
-
-        Raises:
-            SourceError: If CloudWatch Logs refuses or does not answer.
-        """
-        return {"messages": self._messages.read_newest_first()}
 
     def cores(self, query: Query) -> JsonObject:
         """
@@ -376,14 +362,13 @@ class PageView:
         """
         self._reader.refresh()
         cluster, owner = self._chosen(query), query.get("owner", "")
-        minute_ms, instances = self._instances(cluster)
+        _, instances = self._instances(cluster)
         shown = [instance for instance in instances if is_on(instance, query)]
         region = self._account.region or ""
         ids = [instance["instance"] for instance in shown[:MAX_INSTANCES_OF_ROW]]
         commands = (*owner_commands(owner, cluster, region), *findings_commands(ids, region),
                     *tags_commands(ids, region))  # fmt: skip
         return {
-            "minute_ms": minute_ms,
             "instances": shown[:MAX_INSTANCES_OF_ROW],
             "more": max(0, len(shown) - MAX_INSTANCES_OF_ROW),
             "commands": [command._asdict() for command in commands],
@@ -414,8 +399,7 @@ class PageView:
         elif not head["reading"] and now["owners_known"] and now["source"] == "rollups":
             amounts = self._amounts(span, cluster, self._reader.version)
         answer = breakdown(group, now, instances, amounts, query)
-        asked = {name: query.get(name, "") for name in ("team", "owner")}
-        return {**head, **asked, "group": group, "data_to_ms": now["data_to_ms"], **answer}
+        return {**head, "group": group, "data_to_ms": now["data_to_ms"], **answer}
 
     def _read_amounts(self, span: Span, cluster: str, *_: object) -> Amounts:
         rollups = self._reader.lines.rollups(span.x.start)
@@ -458,7 +442,6 @@ class PageView:
         return {
             **hour,
             **self._age(max(hour["minutes"], default=None)),
-            "is_known": bool(hour["minutes"]),
             "commands": shown,
             "links": self._links(instance_id) if shown else {},
             "verdict": {"words": VERDICT_WORDS},

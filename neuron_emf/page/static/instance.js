@@ -143,7 +143,7 @@ function isOld(answer) {
  * @param {{ answer: InstanceAnswer }} props
  */
 function Freshness({ answer }) {
-  if (answer.is_known === false || !answer.minutes.length) {
+  if (!answer.minutes.length) {
     return html`<${Notice} kind="warn" title="No line in the last hour">The instance ended, its emitter stopped, or the name is wrong. Check it with the commands below.<//>`;
   }
   if (!isOld(answer)) return null;

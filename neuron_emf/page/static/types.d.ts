@@ -128,7 +128,6 @@ export interface Trend {
 export interface Trends {
   cluster: string;
   range: Range;
-  source: "rollups" | "ledger";
   step_ms: number;
   reading: Reading | null;
   cards: { idle: Trend; cost: Trend; avoidable: Trend; utilization: Trend };
@@ -151,8 +150,6 @@ export interface Chart {
 export interface ChartsAnswer {
   cluster: string;
   range: Range;
-  by: "cluster" | "all";
-  source: "rollups" | "ledger";
   start_ms: number;
   end_ms: number;
   step_ms: number;
@@ -167,7 +164,6 @@ export interface ChartsAnswer {
 export interface BreakdownNumbers {
   idle_cores: number | null;
   cores: number | null;
-  busy_cores: number | null;
   usd_per_hour: number | null;
   usd: number | null;
   unpriced_cores: number | null;
@@ -189,7 +185,6 @@ export interface BreakdownRow extends BreakdownNumbers {
   marks: string[];
   is_gone: boolean | null;
   cannot_wait: string;
-  instances: number | null;
 }
 
 /** /breakdown.json: numbers of now, `usd` and `idle_core_hours` of the range. */
@@ -197,9 +192,6 @@ export interface BreakdownAnswer {
   group: Group;
   range: Range;
   cluster: string;
-  team: string;
-  owner: string;
-  source: "rollups" | "ledger";
   start_ms: number;
   end_ms: number;
   data_to_ms: number | null;
@@ -245,14 +237,12 @@ export interface InstanceCores {
 export interface CoresAnswer {
   cluster: string;
   minute_ms: number | null;
-  age_minutes: number | null;
   is_old: boolean;
   instances: InstanceCores[];
 }
 
 /** /row.json: a row of the breakdown opened. */
 export interface RowAnswer {
-  minute_ms: number | null;
   instances: (InstanceCores & { holders: Holder[] })[];
   more: number;
   commands: Command[];
@@ -263,9 +253,7 @@ export interface InstanceAnswer {
   cluster: string;
   instance: string;
   instance_type: string | null;
-  is_known: boolean;
   minute_ms: number | null;
-  age_minutes: number | null;
   is_old: boolean;
   cores: number;
   minutes: number[];
@@ -335,11 +323,6 @@ export interface Alarm {
 export interface AlarmsAnswer {
   read_ms: number;
   alarms: Alarm[];
-}
-
-/** /messages.json: the last day, the newest first. */
-export interface MessagesAnswer {
-  messages: Message[];
 }
 
 /** /queries.json and POST /query.json. */

@@ -26,7 +26,7 @@ def chart_answer():
     series = [{"label": name, "values": values} for name, values in rows.items()]
     shared = {"unit": "cores", "left_out": 0, "note": "", "series": series}
     return {
-        "cluster": "", "range": "1h", "by": "cluster", "source": "rollups", "start_ms": x[0],
+        "cluster": "", "range": "1h", "start_ms": x[0],
         "end_ms": NEWEST_MS + MINUTE_MS, "step_ms": MINUTE_MS, "reading": None, "hours": None,
         "of_hours": None, "missing": [], "x": x,
         "charts": [
@@ -41,7 +41,7 @@ def instance_answer(newest_ms):
     minutes = [newest_ms - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
     return {
         "cluster": "research", "instance": INSTANCE, "instance_type": "trn1.2xlarge",
-        "is_known": True, "minute_ms": newest_ms, "age_minutes": 2, "is_old": False, "cores": 2,
+        "minute_ms": newest_ms, "is_old": False, "cores": 2,
         "minutes": minutes, "utilization": [[0] * HOUR_MINUTES] * 2,
         "states": ["a" * HOUR_MINUTES] * 2, "idle_minutes": [60, 60], "holders": [],
         "holders_more": 0, "unknown_words": "", "commands": [], "links": {},
