@@ -245,7 +245,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _is_of_the_sdk(error: Exception) -> bool:
-    return any(kind.__module__.startswith("botocore.") for kind in type(error).__mro__)
+    return any(base.__module__.startswith("botocore.") for base in type(error).__mro__)
 
 
 @contextmanager
@@ -273,7 +273,7 @@ def words_of(error: Exception) -> str:
 def refusal_cause(error: Exception) -> str:
     """Return the cause of a refusal, as named in `neuron_emitter.delivery.aws_failures`."""
     if not (answer := _answer(error)):
-        return sdk_cause({kind.__name__ for kind in type(error).__mro__})
+        return sdk_cause({base.__name__ for base in type(error).__mro__})
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     operation = getattr(error, "operation_name", "")
     cause = cause_of(error_code(error), status, operation)

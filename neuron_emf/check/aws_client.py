@@ -158,11 +158,11 @@ class AwsClient:
         if code == ALREADY_EXISTS:
             return Answer(action, reason=STREAM_EXISTS)
         cause = refusal_cause(error)
-        said = f"{code}: {words}" if code and words else code or words
+        detail = f"{code}: {words}" if code and words else code or words
         reason = _REASONS_OF_CAUSES.get(cause, cause)
         if cause == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not called
             reason = NO_CREDENTIALS
-        return Answer(action, reason=reason, words=bounded(said))
+        return Answer(action, reason=reason, words=bounded(detail))
 
     def _compare_clocks(self, response: JsonObject) -> None:
         date = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
@@ -179,8 +179,8 @@ def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
             f"not known: {answer.action} on {resource} is denied",
             denied_advice(answer, f"allow {answer.action} in your IAM policy{otherwise}"),
         )
-    found = f"not known: {answer.action} was not answered ({answer.words})"
-    return warning(found, proxy_advice(answer, "try again"))
+    sentence = f"not known: {answer.action} was not answered ({answer.words})"
+    return warning(sentence, proxy_advice(answer, "try again"))
 
 
 def denied_advice(answer: Answer, otherwise: str) -> str:
@@ -211,8 +211,8 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
         aws.caller = arn.split(":")[1] if ":" in arn else "aws", number or "*"
         return ok(arn or "known to AWS"), answer
     if answer.reason in NOT_AUTHENTICATED:
-        found = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
-        return failed(found, _CLIENT_ADVICE[answer.reason]), answer
+        sentence = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
+        return failed(sentence, _CLIENT_ADVICE[answer.reason]), answer
     if answer.reason == ACCESS:
         why = f"{answer.action} is denied"
         needs = "sending lines does not need it"
@@ -222,8 +222,8 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
     else:
         why = "STS returns an unexpected response"
         needs = "lines only go to CloudWatch Logs"
-    found = f"caller unknown: {why} ({answer.words})"
-    return warning(found, f"nothing, if the checks below are ok: {needs}"), answer
+    sentence = f"caller unknown: {why} ({answer.words})"
+    return warning(sentence, f"nothing, if the checks below are ok: {needs}"), answer
 
 
 def check_clock(skew_s: float | None) -> CheckResult:

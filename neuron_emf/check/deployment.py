@@ -59,22 +59,22 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     except SettingsError as error:
         return section("account", {"region": failed(str(error), "use --region")})
     caller, answer = check_caller(aws)
-    found = section("account", {"region": region, "credentials": caller})
+    results = section("account", {"region": region, "credentials": caller})
     if answer.reason in NOT_AUTHENTICATED:
-        return found
+        return results
     has_young = account.partition == "aws"
     needs = {
         name: check_need(aws, *need)
         for name, need in NEEDS.items()
         if has_young or name not in YOUNG
     }
-    found += section("region", needs)
+    results += section("region", needs)
     group = settings.log_group
     stack = settings.stack_name
     answer, parameters = _stack(aws, stack)
     if answer.reason:
         return [
-            *found,
+            *results,
             *section(_EXISTING, {"stack": _unknown(answer, stack)}),
         ]
     limits = {
@@ -85,7 +85,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
         "metric extraction": check_extraction(aws, [group, f"/neuron-emf/{stack}/rollups"]),
         "shards": check_shards(aws, stack, parameters),
     }
-    return [*found, *section(_EXISTING, limits)]
+    return [*results, *section(_EXISTING, limits)]
 
 
 def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
@@ -167,10 +167,10 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     if answer.reason:
         return _unknown(answer, group)
     others = [row for row in filters if row.get("filterName") != f"{stack_name}-minutes"]
-    found = f"{counted(len(others), 'other')}, the maximum is {MOST_FILTERS}"
+    sentence = f"{counted(len(others), 'other')}, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
-        return ok(found)
-    return failed(found, "delete one that is not needed")
+        return ok(sentence)
+    return failed(sentence, "delete one that is not needed")
 
 
 def check_shards(aws: AwsClient, stack_name: str, parameters: Texts | None) -> CheckResult:

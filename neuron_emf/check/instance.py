@@ -59,9 +59,9 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
     try:
         cluster = find_cluster(settings.cluster, ClusterSearch(region=settings.region))
     except SettingsError as error:
-        said, _, tried = str(error).partition(" Tried, in this order:")
+        reason, _, tried = str(error).partition(" Tried, in this order:")
         if not tried:
-            return failed(said, _NAME_IT), ""
+            return failed(reason, _NAME_IT), ""
         sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
         return failed(f"no cluster name: {sources}", _NAME_IT), ""
     where = origin if settings.cluster.strip() else cluster.where
@@ -176,14 +176,14 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
         return not_needed("--attribution none: cores that are assigned and not used are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed("the reports in a file may be of another machine")
-    found = []
+    sentences = []
     advice = []
     for scheduler in schedulers_of(Places.around(settings.proc_dir)):
         for source in scheduler.sources if scheduler.is_here() else ():
             try:
                 allocations = source.read_allocations()
             except UnknownAssignmentsError as error:
-                found.append(f"not from {source.name}: {error}")
+                sentences.append(f"not from {source.name}: {error}")
                 advice.append(error.remedy)
                 if error.known is None:
                     continue
@@ -192,11 +192,11 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
             cores = sum(len(owner.cores) for owner in allocations)
             devices = sum(len(owner.devices) for owner in allocations)
             owners = f"{counted(len(allocations), 'owner')} of {counted(cores, 'core')}"
-            found.append(f"{owners} and {counted(devices, 'device')}, from {source.name}")
+            sentences.append(f"{owners} and {counted(devices, 'device')}, from {source.name}")
             break
     if advice:
-        return warning("; ".join(found), "; ".join(advice))
-    return ok("; ".join(found)) if found else not_needed("no scheduler is on this machine")
+        return warning("; ".join(sentences), "; ".join(advice))
+    return ok("; ".join(sentences)) if sentences else not_needed("no scheduler is on this machine")
 
 
 def check_kernel_log(settings: CheckSettings) -> CheckResult:
@@ -227,9 +227,9 @@ def check_spool(settings: CheckSettings) -> CheckResult:
             file.write(bytes(4096))
             os.fsync(file.fileno())
     except OSError as error:
-        said = error.strerror or type(error).__name__
+        reason = error.strerror or type(error).__name__
         return failed(
-            f"cannot write {existing}: {said}",
+            f"cannot write {existing}: {reason}",
             "give this user write permission, or choose another folder with --spool-dir",
         )
     path = directory / FILE_NAME
@@ -263,8 +263,8 @@ def _room(directory: Path, existing: Path, wanted_mib: int) -> CheckResult:
             f"{directory} is writable and held by {holder}",
             "nothing, if that is the emitter; a second one needs its own --spool-dir",
         )
-    found = "is writable" if directory.exists() else "can be created"
-    return ok(f"{directory} {found}, {free_mib} MiB free")
+    sentence = "is writable" if directory.exists() else "can be created"
+    return ok(f"{directory} {sentence}, {free_mib} MiB free")
 
 
 def _layout_version(path: Path) -> int:

@@ -184,10 +184,10 @@ def selects(criteria: str | None, group: str) -> bool | None:
     """Return True if a policy with *criteria* selects *group*; None for an undocumented form."""
     if criteria is None or not criteria.strip():
         return True
-    found = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
-    if found is None:
+    match = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
+    if match is None:
         return None
-    member, negation, text = found.groups()
+    member, negation, text = match.groups()
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
@@ -316,18 +316,18 @@ class Probe:
                 f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
                 f"nothing; to check it, allow {answer.action} in your IAM policy",
             )
-        found = f"{answer.action} was not answered ({answer.words})"
-        return warning(found, "try again, or look for it")
+        sentence = f"{answer.action} was not answered ({answer.words})"
+        return warning(sentence, "try again, or look for it")
 
     def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:
         group = self.aws.account.log_group
         if answer.reason == ACCESS:
             resource = self.aws.arn(f"{group}:*")
-            found = f"{answer.action} on {resource} is denied ({answer.words})"
-            return failed(found, denied_advice(answer, BIND_ROLE))
+            sentence = f"{answer.action} on {resource} is denied ({answer.words})"
+            return failed(sentence, denied_advice(answer, BIND_ROLE))
         if answer.reason == NO_LOG_GROUP and is_stream_made:
-            found = f"{self._stream} was created but does not exist yet"
-            return failed(found, "try again; emitters do, too")
+            sentence = f"{self._stream} was created but does not exist yet"
+            return failed(sentence, "try again; emitters do, too")
         if answer.reason == NO_LOG_GROUP:
             return failed(
                 f"no log group {group} in {self.aws.region}",

@@ -68,8 +68,8 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
             file.write_bytes(configuration.encode())
             return _started([path, "-c", str(file)], settings.monitor_seconds)
     except OSError as error:
-        said = error.strerror or type(error).__name__
-        result = f"no temporary file takes its configuration: {said}"
+        reason = error.strerror or type(error).__name__
+        result = f"no temporary file takes its configuration: {reason}"
         return failed(result, "choose a folder for it with TMPDIR"), None
 
 
@@ -83,14 +83,14 @@ def check_input(settings: CheckSettings) -> CheckResult:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:  # ValueError: a null byte in a name from a file
-        said = error.strerror if isinstance(error, OSError) else error
-        return failed(f"{path}: {said}", "correct --input")
+        reason = error.strerror if isinstance(error, OSError) else error
+        return failed(f"{path}: {reason}", "correct --input")
     if stat.S_ISDIR(mode):
         return failed(f"{path} is a folder", "name a file or a named pipe with --input")
     if not os.access(path, os.R_OK):
         return failed(f"this user cannot read {path}", "give this user read permission")
-    kind = "named pipe" if stat.S_ISFIFO(mode) else "file"
-    return ok(f"{kind} {path}, which is not read by this check")
+    file_type = "named pipe" if stat.S_ISFIFO(mode) else "file"
+    return ok(f"{file_type} {path}, which is not read by this check")
 
 
 def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report | None]:
@@ -116,8 +116,8 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its own pid, once; never by name
     if report is not None:
         return _answered(report, name, passed_s), report
-    said = child.error_tail.text()
-    words = f"; its standard error: {said}" if said else ""
+    error_output = child.error_tail.text()
+    words = f"; its standard error: {error_output}" if error_output else ""
     what = f" but output that is not a report: {framer.last_problem}" if framer.malformed else ""
     if has_ended:
         how = f"signal {end.signal_name}" if end.signal_name else f"exit code {end.code}"
@@ -157,8 +157,10 @@ def check_devices(
     if hardware.error or not cores:
         why = f": {_line(hardware.error)}" if hardware.error else ""
         return failed(f"{REASON_WORDS[DEVICES_NOT_SEEN]}{why}: {_ALL_UNKNOWN}", _DRIVER_ADVICE)
-    kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
-    seen = f"{counted(devices, 'device')}{kind}, {counted(cores, 'logical core')}"
+    device_type = (
+        f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
+    )
+    seen = f"{counted(devices, 'device')}{device_type}, {counted(cores, 'logical core')}"
     if unseen := _unseen_counters(report):
         return warning(f"{seen}; cores are unknown: {REASON_WORDS[unseen]}", _COUNTERS_ADVICE)
     return _judge_count(devices, seen, instance_type)

@@ -47,18 +47,18 @@ def check_pulse(settings: CheckSettings, now_s: float | None = None) -> list[Che
 def _emitter(directory: Path | None) -> tuple[CheckResult, Pulse | None]:
     """Check that an emitter runs. Return also its heartbeat."""
     if directory is None:
-        found = (
+        sentence = (
             "lines go to standard output and records stay in memory, so there is nothing to check"
         )
-        return warning(found, "give run and check the same --spool-dir"), None
+        return warning(sentence, "give run and check the same --spool-dir"), None
     try:
         # Once more: it may have been overwritten at this moment.
         pulse = read_pulse(directory) or read_pulse(directory)
     except OSError as error:
         return _unread(directory, error), None
     if pulse is None:
-        found = f"{directory / PULSE_NAME} was written by another version"
-        return warning(found, "check with the version that runs"), None
+        sentence = f"{directory / PULSE_NAME} was written by another version"
+        return warning(sentence, "check with the version that runs"), None
     if not holder_of(directory):
         return failed(f"no process holds {directory}", "start the emitter"), None
     return ok(f"process {pulse.pid} runs and holds {directory}"), pulse
@@ -76,18 +76,20 @@ def _unread(directory: Path, error: OSError) -> CheckResult:
             f"no emitter has left its pulse in {directory}",
             "start it, or name its folder with --spool-dir",
         )
-    said = error.strerror or type(error).__name__
-    return failed(f"{directory / PULSE_NAME} cannot be read: {said}", "check as the emitter's user")
+    reason = error.strerror or type(error).__name__
+    return failed(
+        f"{directory / PULSE_NAME} cannot be read: {reason}", "check as the emitter's user"
+    )
 
 
 def _loop(pulse: Pulse, now_s: float) -> CheckResult:
     ago_s = now_s - pulse.at_s
     if 0 <= ago_s <= HANGS_AFTER_S:
         return ok(f"seen {ago_s:.0f} s ago")
-    found = f"last seen {ago_s:.0f} s ago, more than {HANGS_AFTER_S:.0f} s"
+    sentence = f"last seen {ago_s:.0f} s ago, more than {HANGS_AFTER_S:.0f} s"
     if ago_s < 0:
-        found = "last seen before this machine was started"
-    return failed(found, "restart it: its records are kept, the current minute is lost")
+        sentence = "last seen before this machine was started"
+    return failed(sentence, "restart it: its records are kept, the current minute is lost")
 
 
 def _reports(pulse: Pulse, now_s: float) -> CheckResult:

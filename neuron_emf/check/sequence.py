@@ -138,9 +138,9 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
     except SettingsError as error:
         return failed(str(error), "correct it; run would exit with code 2"), ""
     given = sum(origin.is_given for origin in origins)
-    said = [*differences(settings), *config.warnings]
-    if said:
-        return warning("; ".join(said), "nothing, if that is intended"), config.text
+    remarks = [*differences(settings), *config.warnings]
+    if remarks:
+        return warning("; ".join(remarks), "nothing, if that is intended"), config.text
     return ok(f"{given} given, {len(origins) - given} at their defaults"), config.text
 
 
@@ -270,10 +270,10 @@ class AwsSequence:
 
 
 def _nowhere(error: EmitterError) -> CheckResult:
-    said = str(error)
+    message = str(error)
     # The advice comes last.
-    found, _, advice = said.rstrip(".").rpartition(max(_ENDS, key=said.rfind))
+    problem, _, advice = message.rstrip(".").rpartition(max(_ENDS, key=message.rfind))
     # The SDK also reads a Region from a profile.
     if type(error.__cause__).__name__ == "ProfileNotFound":
         advice = "correct AWS_PROFILE, or unset it"
-    return failed(found, advice)
+    return failed(problem, advice)

@@ -116,7 +116,7 @@ def _fleet(settings: CostSettings) -> Fleet:
     if instances is None:
         msg = "No number of instances is set. Use --instances, such as --instances 1000."
         raise SettingsError(msg)
-    kind = INSTANCE_TYPES.get(name)
+    known_type = INSTANCE_TYPES.get(name)
     shown = ascii(name[:40])
     is_streaming = settings.mode == "kinesis" and not settings.no_stack
     refusals = {
@@ -129,7 +129,7 @@ def _fleet(settings: CostSettings) -> Fleet:
             not _INSTANCE_TYPE.fullmatch(name)
         ),
         f"Unknown instance type: {shown}. Add --cores, or use one of "
-        f"{', '.join(INSTANCE_TYPES)}.": kind is None and settings.cores is None,
+        f"{', '.join(INSTANCE_TYPES)}.": known_type is None and settings.cores is None,
     }
     for msg, is_refused in refusals.items():
         if is_refused:
@@ -137,7 +137,7 @@ def _fleet(settings: CostSettings) -> Fleet:
     return Fleet(
         instances,
         settings.clusters,
-        settings.cores or (kind.cores if kind else 0),
+        settings.cores or (known_type.cores if known_type else 0),
         mode=settings.mode,
         shards=settings.stream_shards,
         metrics=settings.metrics or ("cluster" if settings.no_stack else "none"),

@@ -67,7 +67,7 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
     measured = coefficients()
     usd = total(entries)
     basis = PriceBasis()
-    each = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
+    usd_per_core_hour = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
     groups = {entry.group for entry in entries}
     others = beyond_bill(fleet, tariff)
     used = {entry.price: asdict(tariff.prices[entry.price]) for entry in (*entries, *others)}
@@ -87,9 +87,11 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
         "entries": [entry._asdict() for entry in entries],
         "usd_of_one_more_instance": more_for_another("instances"),
         "usd_of_one_more_cluster": more_for_another("clusters"),
-        "fleet_usd": None if each is None else HOURS_IN_MONTH * each * fleet.instances,
+        "fleet_usd": None
+        if usd_per_core_hour is None
+        else HOURS_IN_MONTH * usd_per_core_hour * fleet.instances,
         "fleet_price": {
-            "usd_per_hour": each,
+            "usd_per_hour": usd_per_core_hour,
             "is_yours": bool(basis.overridden),
             "basis": prices_of(basis) or None,
         },
@@ -164,26 +166,26 @@ def for_people(found: JsonObject) -> list[RenderableType]:
     clusters = counted(fleet["clusters"], "cluster")
     stack = f"Mode={fleet['mode']}" if fleet["has_stack"] else "no stack"
     measured = found["measured"]
-    said = [f"Note: {remark}." for remark in found["remarks"]]
-    said += [
+    lines = [f"Note: {remark}." for remark in found["remarks"]]
+    lines += [
         f"An instance is billed for {measured['bytes_of_a_minute']:,.0f} bytes a minute.",
         f"Sizes and times measured {measured['as_of']} ({measured['machine']}), not on AWS.",
         f"List prices of {prices['region']} as of {prices['as_of']}.",
     ]
     if basis := found["fleet_price"]["basis"]:
-        said.append(f"Price of the instances: {basis}.")
+        lines.append(f"Price of the instances: {basis}.")
     if prices["replaced"]:
-        said.append(f"Your prices: {', '.join(prices['replaced'])}.")
+        lines.append(f"Your prices: {', '.join(prices['replaced'])}.")
     used = prices["used"].values()
     if unverified := dict.fromkeys(price["what"] for price in used if not price["is_verified"]):
-        said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
-    said += ["Not counted and not estimated:", *(f"  {what}" for what in NOT_ESTIMATED)]
+        lines.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
+    lines += ["Not counted and not estimated:", *(f"  {what}" for what in NOT_ESTIMATED)]
     return [
         _sentence(f"A month ({HOURS_IN_MONTH} hours) of {of_what} ({cores}) in {clusters}"),
         _sentence(f"{stack}; --metrics {fleet['metrics']}"),
         *(part for table in _tables(found) for part in (Text(), table)),
         Text(),
-        *map(_sentence, said),
+        *map(_sentence, lines),
     ]
 
 
@@ -197,7 +199,7 @@ def _tables(found: JsonObject) -> Iterator[Table]:
         rows += _entry_rows(entry for entry in found["entries"] if entry["group"] == group)
     rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
-    each = found["fleet_price"]["usd_per_hour"]
+    usd_per_hour = found["fleet_price"]["usd_per_hour"]
     instances = found["fleet"]["instances"]
     share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN_CELL
     rows = [
@@ -207,7 +209,7 @@ def _tables(found: JsonObject) -> Iterator[Table]:
         ("one more cluster adds", "", _dollars(found["usd_of_one_more_cluster"])),
         (
             "the instances themselves",
-            UNKNOWN_CELL if each is None else f"{each:g} USD an hour each",
+            UNKNOWN_CELL if usd_per_hour is None else f"{usd_per_hour:g} USD an hour each",
             _dollars(fleet_usd),
         ),
         ("share of it", "", share),

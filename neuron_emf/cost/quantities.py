@@ -267,8 +267,8 @@ def item_bytes(fleet: Fleet) -> float:
 def write_units(records: float, record_bytes: float) -> float:
     """Return the write units of records, one item per bucket; each rounds up by half a unit."""
     items = buckets_of(records)
-    each = records / items * record_bytes / 1_024
-    return items * (1.0 if each <= 1 else each + 0.5)
+    item_kib = records / items * record_bytes / 1_024
+    return items * (1.0 if item_kib <= 1 else item_kib + 0.5)
 
 
 def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
@@ -420,8 +420,8 @@ def _functions(fleet: Fleet, close: Close) -> Amounts:
 def _table(fleet: Fleet, close: Close) -> Amounts:
     records = batch_of(fleet)
     written = MINUTES_IN_MONTH * fleet.instances / records * write_units(records, item_bytes(fleet))
-    each = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
-    stored = fleet.instances * RECORD_HOURS * 60 * each
+    stored_bytes = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
+    stored = fleet.instances * RECORD_HOURS * 60 * stored_bytes
     return {
         "ingest, records": (written, "write-unit"),
         "close, writing": (MINUTES_IN_MONTH * close.write_units, "write-unit"),

@@ -141,11 +141,11 @@ def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[Rende
     for row in sorted(change_set.changes, key=itemgetter("Action", "LogicalResourceId")):
         action = row["Action"]
         resource = row["LogicalResourceId"]
-        kind = row["ResourceType"]
+        resource_type = row["ResourceType"]
         is_replaced = row.get("Replacement", "False") != "False"
-        table.add_row(f"{action} (replacement)" if is_replaced else action, resource, kind)
+        table.add_row(f"{action} (replacement)" if is_replaced else action, resource, resource_type)
         is_kept = "Retain" in str(row.get("PolicyAction"))
-        if kind in STORES and (is_replaced or action == "Remove") and not is_kept:
+        if resource_type in STORES and (is_replaced or action == "Remove") and not is_kept:
             losses.append(Text(f"{resource} stores data that may be lost.", "bold red"))
     yield table
     yield from losses

@@ -234,12 +234,12 @@ def _show_plan(package: Package, settings: DeploySettings, named: Texts) -> int:
         unpriced_sentence,
     )
 
-    found = plan(package, named)
+    planned = plan(package, named)
     if settings.json:
-        show_json(found)
+        show_json(planned)
     else:
         unpriced = unpriced_sentence({**package.defaults, **named}, settings.region)
-        show(*for_people(found), *filter(None, [unpriced]))
+        show(*for_people(planned), *filter(None, [unpriced]))
     return 0
 
 

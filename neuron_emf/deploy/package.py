@@ -221,8 +221,8 @@ class ReleaseBucket:
             rows = [
                 row
                 for page in pages
-                for kind in ("Versions", "DeleteMarkers")
-                for row in page.get(kind, ())
+                for member in ("Versions", "DeleteMarkers")
+                for row in page.get(member, ())
             ]
         foreign = [row["Key"] for row in rows if not _RELEASE_KEY.fullmatch(row["Key"])]
         if foreign:

@@ -60,9 +60,9 @@ def count_resources(package: Package, named: Texts) -> Counter[str]:
     for resource in _LOGICAL_ID_LINE.split(resources)[1:]:
         attributes = dict(_ATTRIBUTE.findall(resource))
         if "Condition" not in attributes or holds(attributes["Condition"]):
-            kind = attributes["Type"]
-            parts = map("".join, _PART.findall(resource) if kind in _BY_SAM else ())
-            found.update(_BY_SAM.get(part, part) for part in (kind, *parts))
+            resource_type = attributes["Type"]
+            parts = map("".join, _PART.findall(resource) if resource_type in _BY_SAM else ())
+            found.update(_BY_SAM.get(part, part) for part in (resource_type, *parts))
     return found
 
 
@@ -146,7 +146,7 @@ def unpriced_sentence(parameters: Texts, region: str | None) -> str:
     if overrides is None:  # a template without prices
         return ""
     types = (override.partition("=")[0].rpartition("/")[2] for override in overrides.split(","))
-    if any(kind.startswith(COMMITTED_TYPES) for kind in types):
+    if any(name.startswith(COMMITTED_TYPES) for name in types):
         return ""
     line = price_overrides_line([f"{region}/{_EXAMPLE_TYPE}" if region else _EXAMPLE_TYPE])
     return (

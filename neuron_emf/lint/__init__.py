@@ -102,9 +102,9 @@ def judge(line: bytes, now_ms: int | None) -> LineVerdict:
 
 
 def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
-    document, found = read_document(text)
+    document, violations = read_document(text)
     if document is None:
-        return LineVerdict("emf", tuple(found))
+        return LineVerdict("emf", tuple(violations))
     if "_aws" not in document:
         if document.get("Kind") == RAW_KIND and "Schema" in document:
             return LineVerdict("json")  # a report of neuron-monitor, whatever its texts contain
@@ -113,20 +113,20 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
             return LineVerdict("emf", (Violation("wrapped", sentence, path),))
         if not {"_aws", "cloudwatchmetrics"} & {name.lower() for name in document}:
             return LineVerdict("json")
-    found = list(document_violations(document, now_ms))
+    violations = list(document_violations(document, now_ms))
     if _CONTAINER_PREFIX.fullmatch(prefix):
         sentence = "the prefix of a container runtime precedes the document"
-        found.append(Violation("container", sentence))
-    if errors := [violation for violation in found if violation.rule in LINT_ERRORS]:
+        violations.append(Violation("container", sentence))
+    if errors := [violation for violation in violations if violation.rule in LINT_ERRORS]:
         return LineVerdict("emf", tuple(errors))
     if prefix:
         sentence = "a timestamp precedes the document: outside of Lambda its metrics are lost"
-        found.append(Violation("prefixed", sentence))
+        violations.append(Violation("prefixed", sentence))
     if len(text.encode()) > LONG_BYTES:
-        found.append(Violation("long", f"the line has more than {LONG_BYTES} bytes"))
+        violations.append(Violation("long", f"the line has more than {LONG_BYTES} bytes"))
     metrics: set[tuple[Any, ...]] = set()
-    found += _surprises(document, now_ms, metrics)
-    return LineVerdict("emf", tuple(found), frozenset(map(hash, metrics)))
+    violations += _surprises(document, now_ms, metrics)
+    return LineVerdict("emf", tuple(violations), frozenset(map(hash, metrics)))
 
 
 def _nested(value: object, path: str, depth: int) -> Iterator[str]:

@@ -59,9 +59,9 @@ def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     now_ms = None if no_age else int(time.time() * 1000)
     with progress("Reading lines") as advance:
         lines = numbered_lines(files, advance)
-        found = tally((f"{path}:{number}", judge(line, now_ms)) for path, number, line in lines)
-    show_answer(found, for_programs, for_people, as_json=json)
-    return 0 if found.is_well else 1
+        results = tally((f"{path}:{number}", judge(line, now_ms)) for path, number, line in lines)
+    show_answer(results, for_programs, for_people, as_json=json)
+    return 0 if results.is_well else 1
 
 
 @dataclass
@@ -101,17 +101,17 @@ class Tally:
 
 def tally(verdicts: Iterable[tuple[str, LineVerdict]]) -> Tally:
     """Count *verdicts*, each with its place."""
-    found = Tally()
+    results = Tally()
     for place, verdict in verdicts:
-        found.kinds[verdict.kind] += 1
-        found.lossy += any(violation.rule in LINT_ERRORS for violation in verdict.violations)
-        if not found.has_more:
-            found.metrics |= verdict.metrics
+        results.kinds[verdict.kind] += 1
+        results.lossy += any(violation.rule in LINT_ERRORS for violation in verdict.violations)
+        if not results.has_more:
+            results.metrics |= verdict.metrics
         for violation in verdict.violations:
-            found.rules[violation.rule] += 1
-            if found.rules[violation.rule] <= SHOWN_PER_RULE:
-                found.violations.append((place, violation))
-    return found
+            results.rules[violation.rule] += 1
+            if results.rules[violation.rule] <= SHOWN_PER_RULE:
+                results.violations.append((place, violation))
+    return results
 
 
 def for_people(found: Tally) -> list[RenderableType]:
@@ -122,11 +122,13 @@ def for_people(found: Tally) -> list[RenderableType]:
     advised = set()
     for place, violation in found.violations:
         where = f" at {escaped(violation.path)}" if violation.path != ROOT_REFERENCE else ""
-        said = [f"{escaped(violation.sentence)}."]
-        said += [] if violation.rule in advised else [f"What to do: {LINT_ADVICE[violation.rule]}"]
+        sentences = [f"{escaped(violation.sentence)}."]
+        sentences += (
+            [] if violation.rule in advised else [f"What to do: {LINT_ADVICE[violation.rule]}"]
+        )
         advised.add(violation.rule)
         parts.append(_titled(f"{escaped(place)}: ", violation.rule, where))
-        parts += [Padding(text, (0, 0, 0, 4), expand=False) for text in said]
+        parts += [Padding(text, (0, 0, 0, 4), expand=False) for text in sentences]
     if found.rules:
         counts = _by_count(found.rules)
         parts += ["", *(_titled(f"{count:>7}  ", rule) for rule, count in counts), ""]

@@ -254,21 +254,21 @@ def _member(key: str) -> str | None:
 
 def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
     """Return each broken rule of thumb and its advice; a missing number breaks no rule."""
-    found = {}
+    broken = {}
     if (percent := members.get("TransposePercent", 0)) > MOST_TRANSPOSE:
-        found["transpose"] = (
+        broken["transpose"] = (
             f"{percent:.1f} % of the tensor engine's operations only move data (a good profile: at "
             "most 10 %): lay tensors out so that fewer of them need transposing"
         )
     if (percent := members.get("SpillReloadPercent", 0)) > MOST_SPILL:
-        found["spill"] = (
+        broken["spill"] = (
             f"{percent:.1f} % of the reads from device memory reload spilled data (a good profile: "
             "at most 25 %): use smaller tiles, or look for data kept on chip longer than needed"
         )
     tensor = members.get("TensorActivePercent", 0)
     mfu = members.get("MfuPercent", tensor)
     if tensor >= 1 and mfu < tensor / 2:  # below it there is no matrix work to judge
-        found["low_model_flops"] = (
+        broken["low_model_flops"] = (
             f"the tensor engine works {tensor:.1f} % of the time and does {mfu:.1f} % of its peak "
             "for the model (a good profile: at least 50 % of that time): use matrices that fill "
             "the engine, and let instructions overlap"
@@ -279,16 +279,16 @@ def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
     limit = members.get(_LIMIT, 100)
     if percent >= LEAST_THROTTLED:  # the core that was throttled most
         held = f", to {members[_LIMIT]:.1f} % on average" if _LIMIT in members else ""
-        found["throttled"] = (
+        broken["throttled"] = (
             f"the tensor engine was throttled in {percent:.1f} % of the active time{held} (a good "
             "profile: under 5 %): compare with another instance and with fewer cores at once"
         )
     elif limit <= 100 - LEAST_THROTTLED:
-        found["throttled"] = (
+        broken["throttled"] = (
             f"the tensor engine was limited to {limit:.1f} % on average (a good profile: above "
             f"{100 - LEAST_THROTTLED} %): compare with another instance and with fewer cores"
         )
-    return found
+    return broken
 
 
 def _doubts(labels: JsonObject, *, is_in_fractions: bool) -> Iterator[str]:

@@ -220,8 +220,8 @@ class Now:
 
     def of_cluster(self, cluster: str) -> Now:
         """Return the state of *cluster* alone; it has no clusters if *cluster* is unknown."""
-        found = tuple(row for row in self.clusters if row.cluster == cluster)
-        return Now(found, self.is_folded)
+        rows = tuple(row for row in self.clusters if row.cluster == cluster)
+        return Now(rows, self.is_folded)
 
 
 def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
@@ -285,8 +285,8 @@ class RollupLines:
     def rollups(self, start_ms: int) -> list[PublishedRollup]:
         """Return the rollups of each minute and cluster from *start_ms* on, in order of time."""
         with self._lock:
-            found = [rollup for rollup in self._rollups.values() if rollup.minute_ms >= start_ms]
-        return sorted(found, key=lambda rollup: (rollup.minute_ms, rollup.cluster))
+            rollups = [rollup for rollup in self._rollups.values() if rollup.minute_ms >= start_ms]
+        return sorted(rollups, key=lambda rollup: (rollup.minute_ms, rollup.cluster))
 
     def now(self) -> Now:
         """Return the newest rollup of each cluster that is still published."""

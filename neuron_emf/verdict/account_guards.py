@@ -39,12 +39,12 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
     if any(record.identity_guessed for record in lines.records):
         return failed("the emitter guessed its InstanceId")
     for name in ("instance_type", "availability_zone", "account_id"):
-        said = {getattr(record, name) for record in lines.records} - {None}
+        values = {getattr(record, name) for record in lines.records} - {None}
         described = getattr(ec2, name)
-        if name == "account_id" and not (said and described):
+        if name == "account_id" and not (values and described):
             continue  # older emitters report none, and HyperPod runs in an account of AWS
-        if said != {described}:
-            other = min(said - {described}, default="nothing")
+        if values != {described}:
+            other = min(values - {described}, default="nothing")
             return failed(f"lines say {other}, EC2 {described}")
     return ok(f"{ec2.instance_type} in {ec2.availability_zone}")
 
@@ -108,38 +108,38 @@ def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
 def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """Check that the instance's own processes agree with its manager."""
     manager = require_known(account.manager)
-    said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
+    sentence = f"{manager.kind}, {manager.sign}".removesuffix(", ")
     reservations = {record.reservations for record in lines.records}
     if manager.leave:
-        return failed(f"{said}. {manager.leave.rstrip('.')}")
+        return failed(f"{sentence}. {manager.leave.rstrip('.')}")
     if not commands_of(lines, account):
-        return failed(f"{said}: a name does not have the form of its kind")
+        return failed(f"{sentence}: a name does not have the form of its kind")
     if RESERVATIONS_KNOWN in reservations and not manager.places_work:
         return failed("a scheduler runs on it that no tag names: drain it there")
     if _NO_SCHEDULER in reservations and manager.places_work:
         return unknown(f"{manager.kind}, but the emitter sees no part of it on the instance")
-    return ok(said)
+    return ok(sentence)
 
 
 def _instance_store(_: LineFacts, account: AccountFacts) -> CheckResult:
     if not require_known(account.type_facts).has_instance_store:
         return ok("none")
-    found = "what is on its instance store is lost"
+    sentence = "what is on its instance store is lost"
     is_alone = require_known(account.manager).kind == "alone"
-    return failed(found) if is_alone else warning(found, "Copy what is needed before.")
+    return failed(sentence) if is_alone else warning(sentence, "Copy what is needed before.")
 
 
 def _placement_group(_: LineFacts, account: AccountFacts) -> CheckResult:
     name = require_known(account.ec2).placement_group
-    said = f"it leaves its placement group {name}"
-    return warning(said, "A later one may find no room there.") if name else ok("in none")
+    sentence = f"it leaves its placement group {name}"
+    return warning(sentence, "A later one may find no room there.") if name else ok("in none")
 
 
 def _ultraserver(lines: LineFacts, account: AccountFacts) -> CheckResult:
     name = next(filter(None, (record.ultraserver_id for record in lines.records)), "")
-    kind = require_known(account.ec2).instance_type
-    if not name and kind.startswith(ULTRASERVER_TYPES):
-        return failed(f"{kind} may be in an UltraServer")
+    instance_type = require_known(account.ec2).instance_type
+    if not name and instance_type.startswith(ULTRASERVER_TYPES):
+        return failed(f"{instance_type} may be in an UltraServer")
     return judged(not name, f"in UltraServer {name}" if name else "in none")
 
 

@@ -99,8 +99,8 @@ class _Questions:
 
     def ec2(self) -> Ec2Facts:
         """Return the facts of the instance."""
-        said = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
-        ((instance,),) = (reservation["Instances"] for reservation in said["Reservations"])
+        answer = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
+        ((instance,),) = (reservation["Instances"] for reservation in answer["Reservations"])
         _refuse_others(instance["InstanceId"], self._id)
         operator = instance.get("Operator", {})
         placement = instance["Placement"]
@@ -108,7 +108,7 @@ class _Questions:
             state=instance["State"]["Name"],
             instance_type=instance["InstanceType"],
             availability_zone=placement["AvailabilityZone"],
-            account_id=said["Reservations"][0]["OwnerId"],
+            account_id=answer["Reservations"][0]["OwnerId"],
             launched_ms=_epoch_ms(instance["LaunchTime"]),
             lifecycle=instance.get("InstanceLifecycle"),
             reservation=instance.get("CapacityReservationId") or instance.get("CapacityBlockId"),
@@ -139,9 +139,9 @@ class _Questions:
             return None
         name = str(members[0]["AutoScalingGroupName"])
         asked = {"AutoScalingGroupNames": [name]}
-        said = self._ask("autoscaling", "describe_auto_scaling_groups", **asked)
+        answer = self._ask("autoscaling", "describe_auto_scaling_groups", **asked)
         (member,) = members
-        (group,) = said["AutoScalingGroups"]
+        (group,) = answer["AutoScalingGroups"]
         _refuse_others(member["InstanceId"], self._id)
         _refuse_others(group["AutoScalingGroupName"], name)
         return GroupFacts(
@@ -161,12 +161,12 @@ class _Questions:
             if not arns:
                 continue
             asked = {"cluster": cluster, "containerInstances": list(arns)[:100]}
-            said = self._ask("ecs", "describe_container_instances", **asked)
+            answer = self._ask("ecs", "describe_container_instances", **asked)
             ids = {
                 str(member["containerInstanceArn"]): member["ec2InstanceId"]
-                for member in said["containerInstances"]
+                for member in answer["containerInstances"]
             }
-            if said.get("failures") or ids.keys() != set(arns):
+            if answer.get("failures") or ids.keys() != set(arns):
                 msg = f"{self._action}: {len(ids)} of {len(arns)} described"
                 raise UnknownFactError(msg)
             found += [arn for arn, ec2_id in ids.items() if ec2_id == self._id]
@@ -226,12 +226,12 @@ class _Questions:
         self._action = answer.action
         if not answer.reason:
             return answer.response
-        said = f"{answer.action}: {answer.words or answer.reason}"
+        reason = f"{answer.action}: {answer.words or answer.reason}"
         if answer.reason == ACCESS or answer.words.startswith(
             ("AccessDenied", "UnauthorizedOperation")
         ):
-            said = f"{answer.action} is denied"
-        raise UnknownFactError(said)
+            reason = f"{answer.action} is denied"
+        raise UnknownFactError(reason)
 
     def _all(self, service: str, operation: str, member: str, **asked: object) -> Sequence[Any]:
         """Return all entries; an incomplete list counts as a refusal."""

@@ -88,9 +88,9 @@ class Verdict:
     @property
     def warnings(self) -> list[str]:
         """Return remarks that the operator must know before typing a command."""
-        found = [result for result in self.results if result.state == check_results.WARNING]
+        warnings = [result for result in self.results if result.state == check_results.WARNING]
         return [
-            f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}" for result in found
+            f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}" for result in warnings
         ]
 
 
@@ -113,25 +113,25 @@ def verdict(
         for owner in lines.newest.owners
         if min(lines.idle_minutes, owner.quiet_minutes or 0) >= DEFAULT_IDLE_AFTER_MINUTES
     ]
-    kind = None if isinstance(account.manager, Unknown) else account.manager.kind
-    found = Verdict(lines.instance_id, VERDICT_KEEP, "", results, manager=kind)
+    manager_kind = None if isinstance(account.manager, Unknown) else account.manager.kind
+    kept = Verdict(lines.instance_id, VERDICT_KEEP, "", results, manager=manager_kind)
     if owners and not stays:
-        return _asking(found, lines, owners)
+        return _asking(kept, lines, owners)
     unread = _not_tried(results)
     if not against and not unread:
         commands = commands_of(lines, account)
         again = [f"{text}{options}" if text.startswith("neuron-emf") else text for text in commands]
         idle = duration(lines.idle_minutes)
         return replace(
-            found,
+            kept,
             answer=VERDICT_RELEASE,
-            reason=f"no core was busy, held or reserved for {idle} ({kind}).",
+            reason=f"no core was busy, held or reserved for {idle} ({manager_kind}).",
             commands=[*map(ShownCommand, _RELEASE_STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
     states = [(result.check, result.state) for result in against]
     if states == [(_STORE, check_results.CHECK_FAILED)] and not unread:
-        return _asking(found, lines, ())
+        return _asking(kept, lines, ())
     first = (stays or against or unread)[0]
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
     more = (
@@ -139,7 +139,7 @@ def verdict(
         if is_owned
         else ""
     )
-    return replace(found, reason=f"{first.found}{more}.")
+    return replace(kept, reason=f"{first.found}{more}.")
 
 
 def needs_other_streams(found: Verdict) -> bool:

@@ -108,12 +108,12 @@ def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    kind = INSTANCE_TYPES.get(lines.newest.instance_type or "")
-    if kind is None:
+    known_type = INSTANCE_TYPES.get(lines.newest.instance_type or "")
+    if known_type is None:
         return unknown(f"instance type {lines.newest.instance_type or 'not reported'}")
     # A part of a minute without covered seconds shows nothing about cores.
     covered = [record for record in lines.records if record.covered_seconds]
-    most = max([kind.cores, *(len(record.core_state) for record in covered)])
+    most = max([known_type.cores, *(len(record.core_state) for record in covered)])
     least = most
     worst = None
     for record in covered:
@@ -131,8 +131,10 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
 def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for record in reversed(lines.records):
         if BUSY_STATE in record.core_state or record.has_executions:
-            said = "a core was busy" if BUSY_STATE in record.core_state else "something executed"
-            return failed(f"{said} at {moment(record.minute_ms)}")
+            sentence = (
+                "a core was busy" if BUSY_STATE in record.core_state else "something executed"
+            )
+            return failed(f"{sentence} at {moment(record.minute_ms)}")
     idle = lines.idle_minutes
     return judged(idle >= LEAST_MINUTES_READ, f"idle for {duration(idle)}")
 
@@ -196,10 +198,10 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     else:
         vcpus = require_known(account.type_facts).vcpus
         working = max(known) * vcpus / 100
-        said = f"{working:.3g} of {vcpus} vCPUs work"
+        sentence = f"{working:.3g} of {vcpus} vCPUs work"
         if working < MOST_HOST_VCPUS:
-            return ok(said)
-        result = failed(f"{said}: it may be compiling")
+            return ok(sentence)
+        result = failed(f"{sentence}: it may be compiling")
     advice = "Look again once nothing is placed on it."
     return warning(result.found, advice) if places_work else result
 
@@ -207,8 +209,10 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
 def _not_committed(lines: LineFacts, _: AccountFacts) -> CheckResult:
     record = lines.newest
     is_paid = any(is_committed(record, lines.paid_by_type) for record in lines.records)
-    said = record.paid or record.lifecycle or record.instance_type or "not reported"
-    return judged(not is_paid, f"{said}: {'paid even if stopped' if is_paid else 'avoidable'}")
+    payment_name = record.paid or record.lifecycle or record.instance_type or "not reported"
+    return judged(
+        not is_paid, f"{payment_name}: {'paid even if stopped' if is_paid else 'avoidable'}"
+    )
 
 
 def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -242,8 +246,8 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     known = [percent for percent in percents if percent is not None]
     if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} reports it")
-    said = f"coverage of its cluster is at least {coverage_words(min(known))}"
-    return judged(min(known) >= LEAST_COVERAGE_PERCENT, said)
+    sentence = f"coverage of its cluster is at least {coverage_words(min(known))}"
+    return judged(min(known) >= LEAST_COVERAGE_PERCENT, sentence)
 
 
 def _turned_idle(
@@ -298,8 +302,10 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     falls = _turned_idle(lines, known)
     share, when = max(falls, key=lambda pair: pair[0], default=(0.0, None))
     if when and share >= _HALF:
-        said = f"{share_words(100 * share)} of its cluster's cores turned idle"
-        return failed(f"{said} within {IDLE_TOGETHER_MINUTES} min, until {moment(when.minute_ms)}")
+        sentence = f"{share_words(100 * share)} of its cluster's cores turned idle"
+        return failed(
+            f"{sentence} within {IDLE_TOGETHER_MINUTES} min, until {moment(when.minute_ms)}"
+        )
     missing = _missing(lines, account, known)
     if missing:
         return unknown(f"no rollup of cluster {lines.newest.cluster} {missing}")
