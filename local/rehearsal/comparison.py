@@ -168,7 +168,7 @@ def against_owners(
             played = owners.get(instance["InstanceId"], {})
             wrong: dict[tuple[str, str], list[int]] = {}
             for core in core_indexes(instance.get("AttachedCores", "")):
-                names = played.get(core, "nobody"), named.get(core) or "nobody"
+                names = played.get(core, "no owner"), named.get(core) or "no owner"
                 if names[0] != names[1]:
                     wrong.setdefault(names, []).append(core)
             problems += [

@@ -97,7 +97,7 @@ def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> 
 
 
 def _names(names: AbstractSet[str]) -> str:
-    return ", ".join(sorted(names)) or "nobody"
+    return ", ".join(sorted(names)) or "none"
 
 
 class Attendance:
@@ -177,7 +177,7 @@ def compare(
             if must_be:
                 yield "rollup", "one", "none"
         elif key[1] not in attendance.clusters:
-            yield "rollup", "none of a cluster of which nobody reported", "one"
+            yield "rollup", "none of a cluster without a report", "one"
         else:
             yield from of_rollup(
                 lines, numbers.get(key, EMPTY), may_overstate=key in merged, is_final=is_final

@@ -23,8 +23,8 @@ HEADING = re.compile(r"^#{1,6} (.+?) *#*$", re.MULTILINE)
 
 def pages():
     """Return the pages that people read: the README, files next to it, and everything in docs/."""
-    beside = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    return [*(path for path in beside if path.exists()), *sorted(DOCS_FOLDER.rglob("*.md"))]
+    top_pages = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*(path for path in top_pages if path.exists()), *sorted(DOCS_FOLDER.rglob("*.md"))]
 
 
 def anchor_of(heading):

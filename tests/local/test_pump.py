@@ -69,7 +69,7 @@ class CloudWatch:
 
 
 def datum(number=0, namespace="Neuron/Cluster"):
-    """Return a data point of 32 cores, one of which works."""
+    """Return a data point of 32 cores with one busy core."""
     dimensions = (("ClusterName", "a"),)
     counts = {0.0: 31, 7.5: 1}
     return Datum(namespace, f"M{number}", dimensions, 1_800_000_060_000, "Count", counts, 60)

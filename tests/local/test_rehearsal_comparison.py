@@ -122,8 +122,8 @@ def idle_instance(*holders):
         ((("0-1", "unit:a"),), []),
         ((("0", "unit:a"), ("1", "unit:a")), []),
         ((("0-1", "unit:b"),), ["i-1 0-1: expected unit:a, found unit:b"]),
-        ((("0", "unit:a"), ("1", None)), ["i-1 1: expected unit:a, found nobody"]),
-        ((("0", "unit:a"),), ["i-1 1: expected unit:a, found nobody"]),
+        ((("0", "unit:a"), ("1", None)), ["i-1 1: expected unit:a, found no owner"]),
+        ((("0", "unit:a"),), ["i-1 1: expected unit:a, found no owner"]),
     ],
 )
 def test_an_owner_that_is_not_the_one_played_is_found(holders, expected):

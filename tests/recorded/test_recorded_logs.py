@@ -136,7 +136,7 @@ def test_pages_end_with_one_that_has_no_token(row, account, logs):
     "asked", [{"limit": 10_001}, {"filterPattern": "a" * 1025}, {"logStreamNames": ["i-0"] * 101}]
 )
 def test_no_more_is_read_than_the_model_of_the_service_allows(account, logs, asked):
-    """The bounds of FilterLogEvents in its API reference hold, none of which the SDK checks."""
+    """The bounds in the API reference of FilterLogEvents hold; the SDK checks none."""
     group = account.records_group
     wrong = error_in(lambda: logs.filter_log_events(logGroupName=group, **asked))
     assert ("InvalidParameterException", 400) == wrong

@@ -127,8 +127,8 @@ def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, r
 
 def test_a_stack_of_sam_is_upgraded_by_the_command(aws, deploy, sam_build, template):
     """
-    Both ways give the same resources, and each parameter keeps its value except the processor,
-    which the release sets.
+    An upgrade of `sam deploy`'s stack by the command keeps its resources and each parameter except
+    the processor, which the release sets.
     """
     asked = {**overrides(template), "AdoptLogGroup": "true", "IdleAfterMinutes": "20"}
     logs = aws.client("logs")

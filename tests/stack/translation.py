@@ -20,7 +20,7 @@ from samtranslator.translator.transform import transform
 
 
 class NoManagedPolicies:
-    """Stand-in for IAM's list of AWS's managed policies, of which the template uses none."""
+    """An empty list of AWS's managed policies, which the template does not use."""
 
     def load(self) -> dict[str, str]:
         return {}

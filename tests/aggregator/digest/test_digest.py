@@ -66,7 +66,7 @@ def said(rows=(), before=None, missing=()):
 
 def possible_row(idle, cost, *, is_avoidable, **changes):
     """
-    Return a row that settle can write: no cost without idle time, and all or none of it avoidable.
+    Return a row that settle can write: without idle time no cost, and avoidable in full or not.
     """
     cost = cost if idle else 0
     avoidable = {"avoidable": idle, "avoidable_cost": cost}

@@ -138,7 +138,7 @@ HALF_HELD = record(
     executions=0,
     execution_errors=0,
 )
-"""The cost is avoidable in two parts, of which chance rarely draws both."""
+"""Two avoidable parts of the cost; random examples rarely have both."""
 
 
 @given(clusters())
