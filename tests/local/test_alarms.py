@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from local.alarms.definition import (
     Alarm,
@@ -130,24 +128,3 @@ def test_a_metric_of_other_dimensions_is_another_metric():
     assert {"a": State.OK} == state_of(IDLE_ALARM, history)
     missing = replace(IDLE_ALARM, missing="missing")
     assert {"a": State.INSUFFICIENT_DATA} == state_of(missing, history)
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
-def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
-    """
-    A query without groups is one series: each value of the metric counts once, whatever its other
-    dimensions.
-    """
-    query = MetricsInsightsQuery("SUM", "M", "N", ("Filter", "Type"), (), (("Filter", "a"),))
-    history = RecordedHistory()
-    for cluster, dimension, value in points:
-        history.put("N", "M", {"Filter": cluster, "Type": dimension}, NEWEST_S, [value])
-        history.put("N", "M", {"Filter": cluster}, NEWEST_S, [1000])
-    values = [value for cluster, _, value in points if cluster == "a"]
-    alarm = replace(IDLE_ALARM, source=query, evaluation_periods=1, datapoints_to_alarm=1)
-    for above, fires in ((0, bool(values)), (1, False)):
-        (contributor,) = evaluate(
-            replace(alarm, threshold=sum(values) + above), history, ALARMS_NOW_S
-        )
-        assert fires == (contributor.state is State.ALARM)
-        assert () == contributor.contributor

@@ -41,7 +41,6 @@ def each(table):
 RECORDED_NOW_S = 1_800_000_000.0
 RECORDED_NOW_MS = int(RECORDED_NOW_S * 1000)
 RECORDED_STREAM = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
-INVALID_ANSWER = ("InvalidParameterException", 400)
 
 
 @functools.cache

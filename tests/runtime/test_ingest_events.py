@@ -8,8 +8,6 @@ import json
 
 import pytest
 
-from aggregator.arrivals import LogLine
-from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from proof.factories.invocations import delivery
 from proof.factories.records import lines, record
 from tests.runtime.expectations import closable_minute, identities, kept
@@ -44,16 +42,3 @@ def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
     minute_record = record(minute=closable_minute())
     assert 1 == ingest.result(delivery(*lines(minute_record)))["RecordsStored"]
     assert identities([minute_record]) == kept(dynamodb)
-
-
-@pytest.mark.parametrize("filler", ["x", "[", '{"a":', "9"])
-def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
-    """A line of 1 MB costs no other line, even with deep nesting or huge numbers."""
-    ingest = warm("ingest")
-    minute_record = record(minute=closable_minute())
-    long = (filler * MAX_EXTRACTED_BYTES)[:MAX_EXTRACTED_BYTES]
-    counts = ingest.result(delivery(LogLine("long", long), *lines(minute_record)))
-    assert 1 == counts["RecordsStored"]
-    assert 1 == counts["RecordsRejected"]
-    assert identities([minute_record]) == kept(dynamodb)
-    assert len(ingest.output()) < 4096  # the log has the reason of the drop, and quotes nothing

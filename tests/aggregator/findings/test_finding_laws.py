@@ -30,7 +30,7 @@ from tests.aggregator.cluster_world import (
     minute_records,
     universes,
 )
-from tests.aggregator.findings.findings_fleet import NOTHING_RAN, held
+from tests.aggregator.findings.findings_fleet import NOTHING_RAN
 
 LATE_FLEET_RULES = Rules(idle_after_minutes=5)
 LATE_FLEET_MINUTES = 40
@@ -184,30 +184,6 @@ def test_each_step_is_sent_and_a_copy_is_the_same(records, fates):
     Records are redelivered and restated, runs are killed at any call, and two runs overlap.
     """
     holds_for(live_through(records, fates, LAW_RULES))
-
-
-@pytest.mark.parametrize("after", [False, True])
-def test_a_run_may_be_killed_at_each_of_its_calls(after):
-    """
-    A run may be killed after each of its calls: if the bus has accepted an event, it gets a copy.
-    """
-    copies = 0
-    for killed_at in range(1, 200):
-        world = ClusterWorld(MINUTE * 60.0, LAW_RULES)
-        world.close()
-        world.now_s += 66
-        world.deliver([held("aa", (20, 20))()])
-        world.now_s += 60
-        is_over = world.close(killed_at=killed_at, after=after) is not None
-        world.now_s += 60
-        world.settle()
-        holds_for(world)
-        assert {"idle-instance", "idle-owner"} <= {event["Kind"] for event in world.sent}
-        copies += len(world.sent) - len({(event["Id"], event["Step"]) for event in world.sent})
-        if is_over:
-            break
-    assert is_over
-    assert copies > 0
 
 
 @pytest.mark.parametrize("seed", range(12))

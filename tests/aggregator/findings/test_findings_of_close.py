@@ -17,7 +17,7 @@ from neuron_accounts.findings import (
 from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
-from proof.factories.records import LATER_BOOT, MINUTE
+from proof.factories.records import MINUTE
 from tests.aggregator.findings.findings_fleet import FindingsFleet, busy, held, idle, maker
 
 
@@ -141,27 +141,6 @@ def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
     assert {"training", "inference"} == {event["ClusterName"] for event in opened}
     assert [] == fleet.pass_minute(maker(busy), maker(busy, **other))
     assert [] == fleet.pass_minute(maker(idle, minutes=99), maker(idle, minutes=99, **other))
-
-
-def test_a_late_record_reports_its_faults_and_changes_nothing_else():
-    """A late record reports each of its faults once, with its minute, and changes nothing else."""
-    fleet = FindingsFleet()
-    fleet.pass_minute(maker(busy))
-    first = fleet.minute
-    fleet.pass_minute(maker(busy))
-    late = {"minute": first, "covered_seconds": 30.0, "readings": {"HardwareFaults": 3}}
-    fleet.deliver(busy("i-2", **late), idle("i-3", minute=first), minute=first)
-    assert 1 == fleet.close().minutes_restated
-    fleet.deliver(busy("i-2", boot=LATER_BOOT, **late), minute=first)
-    assert 1 == fleet.close().minutes_restated
-    fleet.deliver(busy("i-4", minute=first), minute=first)
-    assert 1 == fleet.close().minutes_restated
-    assert [(1, "hardware-fault", "i-2", "opened"), (2, "hardware-fault", "i-2", "worsened")] == (
-        shown(fleet.sent)
-    )
-    assert [(3, iso_minute(first)), (6, iso_minute(first))] == [
-        (event["Faults"], event["Minute"]) for event in fleet.sent
-    ]
 
 
 def test_faults_are_findings_of_their_own():

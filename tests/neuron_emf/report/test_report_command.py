@@ -188,21 +188,6 @@ def test_the_savings_beside_a_bill_are_those_of_the_ledger(ledger):
 # --- what it writes ---
 
 
-def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
-    """The page and the rows are written whole, next to the printed report."""
-    code, out, _ = typed(lines, "--html", "idle.html", "--csv", "idle.csv", "--by", "instance")
-    assert 0 == code
-    assert "Idle cores cost" in out
-    page = (tmp_path / "idle.html").read_text("utf-8")
-    assert "<h1>Idle cores cost 0.04 USD" in page
-    assert page.endswith("</html>\n")
-    with (tmp_path / "idle.csv").open(newline="", encoding="utf-8") as file:
-        row, total = csv.DictReader(file)
-    assert "[total]" == total["instance_id"]
-    assert "i-0aaaaaaaaaaaaaaa1" == row["instance_id"]
-    assert "4" == row["idle_core_minutes"]
-
-
 def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follows_schema):
     """A team's cost is equal on terminal, page, CSV and JSON, without rows of other teams."""
     asked = ("--month", "2026-11", "--ledger", ledger, "--team", "ml")

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KERNEL_BOOT = "a7182b855fc847cf8c83b2b9740783cc"
-EARLIER_BOOT = "0123456789abcdef0123456789abcdef"
 KERNEL_BOOTED_S = 1_760_000_000.0
 """Boot time of the test's kernel, seconds since the Unix epoch."""
 

@@ -72,11 +72,6 @@ def counts(lines):
     return [line.get("HardwareFaults") for line in lines if line["Kind"] == "minute"]
 
 
-def fault_events(lines):
-    """Return the events of single faults."""
-    return [line for line in lines if line.get("Event") == "HardwareFault"]
-
-
 @pytest.mark.parametrize(
     ("reader", "expected"),
     [(FakeWatch(), [0, 0]), (FakeWatch(is_reading=False), [None, None]), (None, [None, None])],
@@ -86,33 +81,6 @@ def test_without_a_readable_log_the_count_is_missing(reader, expected):
     """HardwareFaults is 0 only if the kernel log is readable, and missing otherwise."""
     lines = run(reader, [(5, chunk(busy())), (65, chunk(busy()))], 70)
     assert expected == counts(lines)
-
-
-def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
-    """A fault's event is written at once, and the fault counts in its minute."""
-    reader = FakeWatch()
-    clock = FakeClock()
-    at_once = []
-    with spooled(clock) as spool:
-
-        def look():
-            at_once.extend(lines_of(spool))
-            return b""
-
-        timetable = [
-            (5, chunk(busy())),
-            (10, lambda: reader.say(fault(1, seq=1), message(2, seq=2))),
-            (20, look),
-            (65, lambda: reader.say(fault(3, seq=3), fault(4, seq=4))),
-        ]
-        lines = run(reader, timetable, 130, spool=spool, clock=clock)
-    (event,) = at_once
-    assert "event" == event["Kind"]
-    assert "HardwareFault" == event["Event"]
-    assert "DMA_ERROR" == event["Fault"]
-    assert 1 == event["Seq"]
-    assert [1, 2, 0] == counts(lines)
-    assert 2 == len(fault_events(lines))
 
 
 def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():

@@ -114,7 +114,6 @@ ANY_EVENTS = st.builds(
         TEXTS.map(str) | st.floats() | st.integers(),
     ),
 )
-PLAIN_LINES = LineWriter(MinuteSettings())
 WITHOUT_METRICS = MinuteSettings(metrics="none")
 
 
