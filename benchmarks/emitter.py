@@ -11,17 +11,14 @@ from __future__ import annotations
 import dataclasses
 import gc
 import itertools
-import json
 import os
 import re
 import shutil
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from operator import truediv
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,6 +31,7 @@ from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.reports.framing import Framer
 from neuron_emitter.settings import MinuteSettings
+from proof.logs.logs_service import LogsService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -232,9 +230,9 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
     """
     minute = sample_reports.wide(32)
     printed = folder / "lines"
-    with _log_service() as (address, lines), printed.open("wb") as file:
+    with LogsService() as service, printed.open("wb") as file:
         variables = {
-            "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": address,
+            "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": service.url,
             "AWS_ACCESS_KEY_ID": "testing",
             "AWS_SECRET_ACCESS_KEY": "testing",
             "AWS_DEFAULT_REGION": "us-west-2",
@@ -262,7 +260,7 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
                     process.stdin.flush()
 
             def figures() -> list[Figure]:
-                wait(lambda: bool(lines) and printed.stat().st_size > 0)
+                wait(lambda: bool(service.rules.applied) and printed.stat().st_size > 0)
                 return [
                     Figure(
                         f"resident memory, --output {output}",
@@ -301,31 +299,3 @@ def wait(is_so: Callable[[], bool]) -> None:
             msg = f"an emitter wrote no line within {LINE_WITHIN_S:.0f} s: see its standard error"
             raise RuntimeError(msg)
         time.sleep(0.1)
-
-
-@contextmanager
-def _log_service() -> Iterator[tuple[str, list[str]]]:
-    """Serve a CloudWatch Logs that accepts everything: its address, and the lines."""
-    lines: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            lines.extend(event["message"] for event in request.get("logEvents", ()))
-            body = b"{}" if "logEvents" in request else b'{"logGroups":[]}'
-            self.send_response_only(200)
-            self.send_header("Content-Type", "application/x-amz-json-1.1")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}", lines
-        finally:
-            server.shutdown()

@@ -56,12 +56,6 @@ def terminal(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [f"| {' | '.join(line)} |" for line in (heads, *rows)]
-    return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
-
-
 def number(value: float) -> str:
     """Return a number: whole from 100, otherwise with two decimals unless they are zeros."""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from benchmarks.figure import markdown
+from docs.generate.markdown import table
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.cost.bill import beyond_bill, bill, break_even, put_metric_data_usd, total
 from neuron_emf.cost.quantities import ALL_RUNTIME_LINES, COST_GROUPS, MODES, TRAIL, Fleet
@@ -37,7 +37,7 @@ def month() -> str:
     heads = [
         f"{column.instances:,} in {column.clusters}, {column.mode}" for column in _FLEETS_SHOWN
     ]
-    return markdown(
+    return table(
         ("USD a month, instances in clusters", *heads),
         [
             *(
@@ -68,7 +68,7 @@ def bills() -> str:
         of_fleet = f"{fleet.instances:,} in {clusters}"
         rows.append((of_fleet, fleet.mode, dollars(usd), share_words(100 * share)))
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "of PutMetricData's cost")
-    return f"{markdown(heads, rows)}\n"
+    return table(heads, rows)
 
 
 def small_fleets() -> str:
