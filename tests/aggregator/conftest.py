@@ -9,8 +9,8 @@ from moto import mock_aws
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
-from tests import records_table
 from tests.aggregator.handler_traces import CurrentStdout
+from tests.aggregator.memory_stack import create_table
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def dynamodb(monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         client = boto3.client("dynamodb")
-        records_table.create(client, "records")
+        create_table(client, "records")
         yield client
 
 

@@ -65,3 +65,19 @@ def on_time(stack, *offsets, **changes):
     """Deliver one record for each minute, five seconds after its end."""
     for offset in offsets:
         stack.deliver(MINUTE_END_S + 60 * offset + 5, record(minute=MINUTE + offset, **changes))
+
+
+def create_table(client, name):
+    """Create the template's empty table in a substitute for DynamoDB."""
+    client.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+    )

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import boto3
 import pytest
 
-from tests import records_table
+from tests.aggregator.memory_stack import create_table
 from tests.runtime.function_process import Function, FunctionRuntime, interpreter_of
 
 PYTHONS_AT_THE_ENDS = [
@@ -74,7 +74,7 @@ def dynamodb(endpoint):
         "aws_secret_access_key": "testing",
     }
     client, s3, sns = (boto3.client(name, **where) for name in ("dynamodb", "s3", "sns"))
-    records_table.create(client, TABLE_NAME)
+    create_table(client, TABLE_NAME)
     s3.create_bucket(Bucket=LEDGER_NAME)
     sns.create_topic(Name="alarms")
     yield client

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import neuron_emitter
-from tests.deploy.systemd.installer import files, install, run_installer, small_bundle
+from tests.deploy.systemd.conftest import files, install, run_installer, small_bundle
 from tests.programs import run_program
 
 

@@ -84,13 +84,6 @@ def test_a_period_is_the_sum_of_its_settled_hours(hour, first, later):
             clock[0] += 10 * MINUTE_MS
 
 
-def test_hours_without_a_summary_are_missing(settled):
-    """The recorded hour is there, each other hour of the week is not."""
-    answer = asked(settled, range="7d")
-    assert (1, 168) == (answer["hours"], answer["of_hours"])
-    assert [[answer["start_ms"], PAGE_START_MS]] == answer["missing"]
-
-
 def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
     """Its calls are named before; each step of reading leaves less, and numbers of now stay."""
     answer = asked(view, range="24h")

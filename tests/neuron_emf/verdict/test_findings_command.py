@@ -20,8 +20,8 @@ from neuron_emf.verdict.line_guards import LINE_GUARDS
 from neuron_wire.owners import Owner
 from proof.account.account_double import AccountDouble
 from proof.factories.records import AN_INSTANCE
-from tests import records_table
 from tests.aggregator.findings.findings_fleet import FindingsFleet, held, idle, maker
+from tests.aggregator.memory_stack import create_table
 from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.verdict.account_histories import OWNED_HISTORIES
@@ -47,7 +47,7 @@ def fleet(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
-        records_table.create(boto3.client("dynamodb"), "records")
+        create_table(boto3.client("dynamodb"), "records")
         plain = Account.client
         monkeypatch.setattr(
             Account,
