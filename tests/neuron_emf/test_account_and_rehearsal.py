@@ -92,7 +92,7 @@ def test_a_rehearsal_says_where_it_is(monkeypatch):
     ],
     ids=["an account", "a name", "no region", "a list", "no JSON", "no text"],
 )
-def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
+def test_another_answer_than_a_rehearsal_is_refused(monkeypatch, answer):
     """An answer that is not a rehearsal's, or leads to an account, is refused."""
     with page(answer) as address:
         monkeypatch.setattr(accounts, "REHEARSAL", address)
@@ -119,7 +119,7 @@ def test_one_variable_names_the_region_of_every_command(monkeypatch, tmp_path, v
     assert "eu-north-1" == aws.client("sns").meta.region_name
 
 
-def test_the_region_that_is_given_comes_before_variables(monkeypatch):
+def test_the_option_for_the_region_overrides_variables(monkeypatch):
     """An option names a Region; AWS_REGION, which ECS and EKS set, does not change it."""
     monkeypatch.setenv("AWS_REGION", "eu-north-1")
     assert "us-west-2" == account(AccountSettings(region="us-west-2")).region
@@ -147,7 +147,7 @@ def sdk_errors():
             yield error_class(**fields)
 
 
-def test_every_error_of_the_sdk_is_said_with_what_to_do():
+def test_every_error_of_the_sdk_has_its_next_step():
     """Every error of the SDK is one line with service and next step, and exit code 3."""
     for error in sdk_errors():
         with pytest.raises(SourceError) as found, documented("cloudformation:DescribeStacks"):
@@ -243,7 +243,7 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
         ),
     ],
 )
-def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
+def test_advice_follows_from_the_cause(advice, errors):
     """Advice follows from the cause of a rejection, for every name that AWS has for the cause."""
     for error in errors:
         sentence = str(refusal(error, "cloudformation:DescribeStacks"))
@@ -252,7 +252,7 @@ def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
         assert "None" not in sentence
 
 
-def test_a_head_of_s3_that_is_denied_has_a_status_alone():
+def test_a_denied_head_of_s3_has_only_a_status():
     """A denied S3 HEAD has only a status: S3 sends no body, so it is not a proxy's answer."""
     sentence = str(refusal(refused("403", "HeadObject"), "s3:HeadObject"))
     assert "Allow this action in your IAM policy" in sentence
@@ -261,7 +261,7 @@ def test_a_head_of_s3_that_is_denied_has_a_status_alone():
 @pytest.mark.parametrize(
     ("answer", "missing"), [(b'{"events":[', 9), (b"<html>Sign in</html>", 0), (b"", 0)]
 )
-def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
+def test_half_an_answer_is_not_an_empty_answer(monkeypatch, answer, missing):
     """Half a response or a proxy's page is an error, although the SDK accepts it as empty."""
     monkeypatch.setattr(accounts, "_MAX_CALL_ATTEMPTS", 1)
     with page(answer, missing) as address:

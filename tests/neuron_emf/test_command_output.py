@@ -50,7 +50,7 @@ def test_json_keeps_order_and_is_ascii(capsys):
         command_output.show_json({"share": float("nan")})
 
 
-def test_a_reader_that_has_enough_is_no_error():
+def test_a_closed_pipe_is_not_an_error():
     """`neuron-emf ... | head` ends without a traceback."""
     program = (
         "from neuron_emf import command_output\n"

@@ -93,7 +93,7 @@ def test_an_option_of_several_commands_is_declared_once():
     assert OF_ITS_COMMAND == {name for name, found in texts.items() if len(found) > 1}
 
 
-def test_the_bare_command_helps_and_is_no_success(typed):
+def test_the_bare_command_prints_help_and_fails(typed):
     """Without a command, help is on standard error with exit code 2."""
     code, out, err = typed()
     assert 2 == code
@@ -143,7 +143,7 @@ def objects(schema):
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
-def test_a_schema_is_closed_and_says_what_each_member_is(path):
+def test_a_schema_is_closed_and_describes_each_member(path):
     """Every schema is closed, follows draft 2020-12 and describes every member."""
     schema = json.loads(path.read_text(encoding="utf-8"))
     assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]

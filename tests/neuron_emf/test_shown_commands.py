@@ -211,7 +211,7 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, place):
 
 
 @pytest.mark.slow
-def test_what_it_would_send_can_be_looked_at(shell, place):
+def test_lines_that_would_be_sent_are_printed(shell, place):
     """The lines that would be sent are on standard output, and nothing is sent."""
     code, printed, said = stop_after_two_reports(shell(LOOK_COMMAND), place)
     assert 0 == code, said

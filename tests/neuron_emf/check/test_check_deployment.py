@@ -95,7 +95,7 @@ def test_a_region_that_has_everything_is_ok(check):
     assert {*deployment.YOUNG} == rows.keys() - elsewhere.keys()
 
 
-def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
+def test_a_missing_requirement_has_its_next_step(check, golden, repository):
     """Each lack has a row with the next step; a lack that the template needs is a failure."""
     lines = []
     for absent, answers in ABSENT_PARTS.items():
@@ -110,7 +110,7 @@ def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
 
 
 @pytest.mark.parametrize("reason", [ACCESS, UNREACHABLE, "throttled"])
-def test_what_aws_does_not_answer_is_no_success(check, reason):
+def test_an_unanswered_question_is_not_a_success(check, reason):
     """Each unanswered question is exit code 1, except two that the deployment does not need."""
     refusal = Answer("a:B", reason=reason, words="x")
     spared = {
@@ -156,14 +156,14 @@ def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
 
 
 @pytest.mark.parametrize(("most", "state"), [(5307, "ok"), (3008, "failed")])
-def test_the_memory_that_close_has_is_compared_with_what_the_account_allows(check, most, state):
+def test_the_memory_of_close_is_compared_with_the_limit_of_the_account(check, most, state):
     """The deployment is allowed if the account's limit is at least the memory of close."""
     _, rows = check(describe_stacks=stack(CloseMemory="5307"), list_service_quotas=memory(most))
     assert state == rows["function memory"]["state"]
     assert f"{most} MB" in rows["function memory"]["found"]
 
 
-def test_what_is_young_is_what_the_template_does_without(repository):
+def test_the_template_leaves_out_young_properties(repository):
     """The template leaves out the young properties, and no others, outside of the partition aws."""
     template = load_template(repository / "template.yaml")
     ways = [Template(template, {"AWS::Partition": value}) for value in ("aws", "aws-us-gov")]

@@ -139,7 +139,7 @@ def test_each_fault_of_a_monitor_is_reported(tmp_path, golden, repository):
     golden(repository / "tests/data/shown/check-monitors.txt", text)
 
 
-def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path):
+def test_a_missing_monitor_is_named_with_its_package(checked, tmp_path):
     """A missing monitor is reported with its package, and the devices are not tried."""
     run = checked("--monitor-command", tmp_path / "nowhere")
     result = run.of("neuron-monitor")

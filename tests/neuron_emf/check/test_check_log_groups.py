@@ -51,7 +51,7 @@ def subscribed(**members):
     ],
     ids=["equals", "two", "no JSON", "a number", "nested"],
 )
-def test_a_form_that_nobody_documented_is_not_guessed(criteria):
+def test_an_undocumented_form_is_not_guessed(criteria):
     """Criteria in an undocumented form are a warning that names the policy."""
     assert selects(criteria, "/a/b") is None
 

@@ -104,7 +104,7 @@ def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
         ({"in_memory": 1}, DISK, "warning"),
     ],
 )
-def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state):
+def test_a_fault_that_a_restart_cannot_remove_is_a_warning(tmp_path, change, check, state):
     """A fault that a restart cannot remove is a warning; each limit itself is ok."""
     assert state == states(tmp_path, replace(GOOD_PULSE, **change), GOOD_PULSE.at_s)[check]
 
@@ -135,7 +135,7 @@ def test_a_pulse_is_written_over_and_never_grows(tmp_path):
     assert before.st_size == after.st_size
 
 
-def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
+def test_a_pulse_that_cannot_be_written_is_not_an_error(tmp_path):
     """A pulse that cannot be written is not an error, and the emitter follows no symbolic link."""
     PulseFile(tmp_path / "missing").write_beat(1, EMPTY_SPOOL)
     PulseFile(None).write_beat(1, EMPTY_SPOOL)

@@ -106,7 +106,7 @@ def said_of_this_machine(monkeypatch):
         yield f"given: {case}", check_reservations(CheckSettings())
 
 
-def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
+def test_results_about_this_machine(monkeypatch, golden, repository):
     """Each case has its instance, the price in its Region, and the reason of its payment."""
     lines = [
         f"{case}: {result.state}: {result.found}; {result.advice or '-'}\n"
@@ -116,7 +116,7 @@ def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
 
 
 @pytest.mark.usefixtures("reach", "_surroundings")
-def test_without_a_cluster_it_says_what_was_asked(shown, monitor, monkeypatch):
+def test_without_a_cluster_each_source_is_listed(shown, monitor, monkeypatch):
     """Without a cluster, each source has its reason, and the probe has no cluster name."""
     monkeypatch.setattr("neuron_emitter.instance.cluster.describe_tags", _no_tags)
     text, code = shown("--monitor-command", monitor)
@@ -170,7 +170,7 @@ def checking(**changes):
     return check_spool(CheckSettings(**changes))
 
 
-def test_a_folder_that_is_not_there_can_be_made_and_is_not(tmp_path):
+def test_a_missing_folder_is_not_created(tmp_path):
     """A check does not create a missing spool folder: the emitter could not write to it."""
     folder = tmp_path / "new" / "spool"
     result = checking(spool_dir=folder)

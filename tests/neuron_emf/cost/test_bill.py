@@ -128,7 +128,7 @@ def test_a_stream_by_hand():
 
 
 @pytest.mark.usefixtures("of_round_sizes")
-def test_what_the_bill_leaves_out_by_hand():
+def test_costs_outside_the_bill_by_hand():
     """Costs outside the bill are computed for a trail, a VPC endpoint and KMS."""
     events: float = 2 * 43_800_000 + 43_800 + 730 * 3_840  # each line is an invocation and a write
     events += 43_800 * (2.5 - power(0.999, 1_000)) * (10 + 32 + 32)  # the calls of close
@@ -176,7 +176,7 @@ def test_close_has_the_least_memory_that_keeps_up(instances, least_mb):
     ],
     ids=["one", "ten", "thousand", "kinesis", "emitters-only"],
 )
-def test_a_small_stack_costs_what_is_promised(fleet, most_usd):
+def test_a_small_stack_costs_at_most_the_promised_amount(fleet, most_usd):
     """A small stack costs at most the promised USD a month, without free tiers."""
     assert total(bill(fleet)) <= most_usd
 

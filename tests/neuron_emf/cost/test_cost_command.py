@@ -72,7 +72,7 @@ def test_json_adds_up(answer, follows_schema):
         *("shards", "override", "prices", "escape"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
+def test_an_invalid_value_is_refused_in_a_sentence(words, expected, run):
     """An invalid value is exit code 2, with a sentence and an empty standard output."""
     code, out, err = run(*words)
     assert 2 == code

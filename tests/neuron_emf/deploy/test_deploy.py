@@ -53,7 +53,7 @@ def test_the_same_files_give_the_same_zip(tmp_path):
     assert b"module.pyc" not in zips[0]
 
 
-def test_what_another_tool_needs_is_written(release, tmp_path, monkeypatch):
+def test_files_for_another_tool_are_written(release, tmp_path, monkeypatch):
     """Without an account, deploy writes the template, its zip and the required capabilities."""
     monkeypatch.setattr(package, "carried", lambda **_: release)
     ended = CliRunner().invoke(command.command, ["--write-template", str(tmp_path / "out")])
@@ -77,7 +77,7 @@ def test_an_installation_from_a_clone_names_the_wheel(tmp_path):
         package.carried(tmp_path)
 
 
-def test_what_is_not_named_keeps_what_the_stack_has():
+def test_a_parameter_without_a_value_keeps_the_value_of_the_stack():
     """A deployed parameter keeps its value. A removed parameter is not sent."""
     declared = ("Mode", "IdleAfterMinutes", "New")
     assert [
@@ -111,7 +111,7 @@ def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, want
         ({"Mode": "kinesis", "StreamShards": "0"}, {"StreamShards": "5"}, True),
     ],
 )
-def test_what_kinesis_would_refuse_is_not_begun(before, named, is_taken):
+def test_a_number_of_shards_that_kinesis_refuses_is_refused(before, named, is_taken):
     """Deploy refuses a number of shards that Kinesis refuses; a new stream takes any number."""
     if is_taken:
         require_one_step(before, named)
@@ -142,7 +142,7 @@ class FakeBucket:
         self.kept[asked["Key"]] = asked["ChecksumSHA256"]
 
 
-def test_every_call_says_whose_bucket_it_must_be():
+def test_every_call_names_the_owner_of_the_bucket():
     """Every call names the bucket's owner. A release is sent again only if its content differs."""
     client = FakeBucket()
     bucket = ReleaseBucket("bucket", OWNER, client)
@@ -173,7 +173,7 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
 # --- a deployment ---
 
 
-def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
+def test_a_failed_call_has_a_message_and_leaves_no_change_set(deploy):
     """
     Every call that fails has a message, and no change set remains.
 
@@ -207,7 +207,7 @@ def test_a_change_set_without_a_status_is_not_waited_for(deploy):
     assert "Unexpected response to cloudformation:DescribeChangeSet" in err
 
 
-def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
+def test_a_bucket_stack_without_a_bucket_is_refused_with_its_next_step(deploy):
     """A bucket stack without a bucket is refused: its change set was never executed."""
     fake = FakeCloudFormation(neuron_emf_deploy=["REVIEW_IN_PROGRESS"])
     code, _, err = deploy(fake)
@@ -244,7 +244,7 @@ def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
     assert "it is in ROLLBACK_COMPLETE. Correct the first failure above, delete the" in said
 
 
-def test_after_ctrl_c_cloudformation_goes_on(deploy):
+def test_cloudformation_continues_after_ctrl_c(deploy):
     """After Ctrl-C, a message says that CloudFormation continues."""
     fake = FakeCloudFormation(neuron_emf_deploy=["CREATE_COMPLETE"])
     fake.raises[11] = KeyboardInterrupt()
@@ -325,7 +325,7 @@ def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
 
 
 @pytest.mark.parametrize(("words", "held"), [(["--emitters-only"], "Mode"), ([], "ClusterName")])
-def test_a_stack_stays_what_it_is(deploy, words, held):
+def test_a_stack_keeps_its_kind(deploy, words, held):
     """A stack cannot change between the full template and emitters only."""
     fake = FakeCloudFormation(of_old=["CREATE_COMPLETE"])
     fake.parameters = {held: "a"}
@@ -341,7 +341,7 @@ def test_a_stack_stays_what_it_is(deploy, words, held):
 @pytest.mark.parametrize(
     "named", [{}, {"Mode": "kinesis"}, {"Athena": "true", "Dashboard": "false"}]
 )
-def test_the_plan_counts_what_cloudformation_would_make(release, repository, named):
+def test_the_plan_counts_the_resources_of_cloudformation(release, repository, named):
     """The plan has the resources that AWS's own SAM translator makes, with conditions resolved."""
     python = repository / ".venv-sam" / "bin" / "python"
     if not python.exists():

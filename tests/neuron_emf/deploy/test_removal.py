@@ -248,9 +248,7 @@ def nothing(region):
         (nothing, ["--plan"], 0, ""),
     ],
 )
-def test_nothing_changes_before_a_yes_and_what_must_stay_is_refused(
-    deploy, change, words, code, sentence
-):
+def test_nothing_changes_before_a_yes_or_after_a_refusal(deploy, change, words, code, sentence):
     """Nothing changes before a confirmation, and a refusal has its exit code and the next step."""
     with mock_aws():
         region = Region(roles=["mine"])
@@ -290,7 +288,7 @@ def test_a_deletion_that_failed_names_the_first_failure_and_is_repeated(deploy):
         assert {"ledger-b2"} == region.buckets()
 
 
-def test_what_a_template_retains_stays(release, emitters):
+def test_retained_resources_remain(release, emitters):
     """Resources that the templates retain are the ones that the command names."""
     for package, kept in ((release, RETAINED_RESOURCES), (emitters, {"RecordsLogGroup"})):
         assert kept == {

@@ -51,7 +51,7 @@ def asked(deploy, monkeypatch):
         ([f"{TRN2},trn3.48xlarge=50", "y"], ["Mode=kinesis"], f"{TRN2},trn3.48xlarge=50"),
     ],
 )
-def test_a_person_is_asked_for_the_prices_of_what_has_none(asked, typed_lines, words, expected):
+def test_a_person_is_asked_for_missing_prices(asked, typed_lines, words, expected):
     """A person is asked for missing prices, and again after an invalid answer."""
     err, overrides = asked(Person("\n".join([*typed_lines, ""])), *words)
     assert expected == overrides
@@ -73,7 +73,7 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(asked, typed_lines, w
         (Person("y\n"), ["--emitters-only"], {}, False),
     ],
 )
-def test_all_others_read_what_to_type(asked, stdin, words, parameters, is_said):
+def test_a_message_replaces_the_question(asked, stdin, words, parameters, is_said):
     """Without a terminal, with --yes or in an upgrade, a message replaces the question."""
     account = (
         FakeCloudFormation(neuron_emf=["UPDATE_COMPLETE"]) if parameters else FakeCloudFormation()

@@ -146,7 +146,7 @@ LINES_JUDGED = [
 ]  # fmt: skip
 
 
-def test_what_is_said_of_each_line(golden, repository):
+def test_each_line_has_its_verdict(golden, repository):
     """Each line has the reason why it is not extracted, or a warning."""
     lines = []
     for line in LINES_JUDGED:

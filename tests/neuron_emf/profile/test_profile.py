@@ -158,7 +158,7 @@ def test_log_lines_around_a_summary_are_skipped(tmp_path):
 @pytest.mark.parametrize(
     "content", [b"hello", b"\xff\xfe{", b"[" * 100_000, b"{}", b"3", b'{"summary": []}']
 )
-def test_what_holds_no_summary_is_refused_and_nothing_is_printed(tmp_path, capsys, content):
+def test_a_file_without_a_summary_is_refused_and_nothing_is_printed(tmp_path, capsys, content):
     """If one file has no summary, nothing is printed, so that a repeated call makes no copies."""
     path = tmp_path / "other.json"
     path.write_bytes(content)

@@ -101,7 +101,7 @@ def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_si
 
 
 @given(moments=MOMENTS, limit=st.integers(2, 9))
-def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(moments, limit):
+def test_reading_continues_after_a_page_cut_off_without_a_token(moments, limit):
     """Reading continues after a page that the embedded AWS cut off without a token."""
     logs = FakeLogs(events_at(moments), tokens=False)
     account: Any = FakeLogsAccount(logs, is_rehearsal=True)

@@ -93,7 +93,7 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
     assert len(copies) - len(set(copies)) == records.repeated
 
 
-def test_what_is_no_record_is_counted():
+def test_a_line_that_is_not_a_record_is_counted():
     """A line that is not a record is counted; it neither stops the reading nor is a minute."""
     records = Records()
     lines = [
@@ -139,7 +139,7 @@ def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "0m", "-5m", "5 m", "1.5h", "5M", "yesterday"])
-def test_what_is_neither_is_refused(text):
+def test_a_text_that_is_not_a_moment_is_refused(text):
     """A text that is neither period nor moment is refused with the flag and an example."""
     with pytest.raises(SettingsError, match=r"--since .* such as"):
         moment_ms(text, "--since", READING_NOW_MS)

@@ -356,7 +356,7 @@ def owners(answer):
 # --- a month of a bill ---
 
 
-def test_the_month_of_a_bill_that_is_kept(typed, repository, tmp_path):
+def test_the_recorded_month_of_a_bill(typed, repository, tmp_path):
     """The files of tests/data/bills give every digit of the expected file."""
     folder = repository / "tests" / "data" / "bills"
     bill = ("--bill", folder / "focus-2026-08.csv", folder / "focus-2026-09.csv")
@@ -508,7 +508,7 @@ ALL_PARTS = set(range(PARTS_OF_HOUR))
         ),
     ],
 )
-def test_an_hour_of_the_ledger_is_there_with_all_its_parts(ledgers, labels):
+def test_an_hour_of_the_ledger_needs_all_its_parts(ledgers, labels):
     """An hour counts with all its parts, from the ledger's first hour on; ledgers may follow."""
     expected = {
         hour: {"s": SETTLED_ROW, "m": MISSING_HOUR}[letter]
@@ -604,7 +604,7 @@ def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
 
 
 @pytest.mark.parametrize("cost", ["1e21", "", "many"])
-def test_a_cost_that_is_none_is_named(asked, cost):
+def test_an_invalid_cost_is_named(asked, cost):
     """A cost that is not a number is named with its column, without the database's words."""
     bill = [*whole_bill()[1:], charge(MONTH_OF_HOURS[0], AN_INSTANCE, cost)]
     code, _, err = asked(bill, whole_ledger())

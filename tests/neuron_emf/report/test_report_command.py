@@ -93,7 +93,7 @@ def amounts(text):
 # --- of the ledger ---
 
 
-def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, full):
+def test_the_ledger_of_the_stack_equals_the_lines(typed, clients, hour, full):
     """The stack's ledger gives the amounts of its lines to the last digit and reads no lines."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     for by in ("owner", "team", "cluster", "type", "instance", "day"):
@@ -174,7 +174,7 @@ def test_own_rules_are_those_of_lines(typed, lines):
     assert 2 == document["total"]["idle_core_minutes"]
 
 
-def test_the_savings_beside_a_bill_are_those_of_the_ledger(ledger):
+def test_the_savings_of_a_bill_are_those_of_the_ledger(ledger):
     """Summaries have the same cluster hours as rows; a ledger that is a file has no summaries."""
     hours = range(REPORT_HOUR, REPORT_HOUR + 1)
     settings = IdleReportSettings(ledger=(str(ledger),), month="2026-11")
@@ -249,7 +249,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(typed, lines, clients, hour, words, code, said):  # noqa: ARG001, PLR0917 - the file
+def test_an_impossible_report_is_refused(typed, lines, clients, hour, words, code, said):  # noqa: ARG001, PLR0917 - the file
     """A report that is not possible has an exit code, a sentence and no standard output."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     Path("empty").write_text("plain text\n{}\n")

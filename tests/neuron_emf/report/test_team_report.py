@@ -138,7 +138,7 @@ def test_the_change_is_of_equal_hours(now_nanos, nanos_before, hours, hours_befo
         (12, ([10], 372), PER_HOUR),
     ],
 )
-def test_a_period_before_that_is_unknown_is_no_zero(now, before, expected):
+def test_an_unknown_period_before_is_not_zero(now, before, expected):
     """A team without a core before cost nothing; hours that are not settled are unknown."""
 
     def rows(amounts):
@@ -149,7 +149,7 @@ def test_a_period_before_that_is_unknown_is_no_zero(now, before, expected):
     assert expected == change_of(report_with(rows([now])), before)
 
 
-def test_cost_that_is_collected_under_a_name_is_not_in_a_team():
+def test_cost_collected_under_a_name_is_not_in_a_team():
     """The cost in `--unassigned pool` is named, unless the team itself has that name."""
     billed = CostRow(billed=[1, 0, 0, 0, 0, 0])
     table = cost_table("owner", [(("ann", "ml", "c"), billed), (("pool", "pool", None), billed)])

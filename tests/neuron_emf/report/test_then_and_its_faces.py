@@ -138,7 +138,7 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     check_page(report_of(then))
 
 
-def test_what_nobody_knows_is_no_zero_on_any_face():
+def test_an_unknown_value_is_not_zero_on_any_face():
     """Unknown cores and cores without a price are null, an empty cell or a word, and never 0."""
     for by in ROW_LABELS:
         check_faces(full_report(by))
@@ -244,7 +244,7 @@ def shown(chromium, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
 @pytest.mark.parametrize("report", [full_report, evil_report])
-def test_the_page_keeps_nobody_out(shown, report, width, scheme):
+def test_the_page_is_accessible(shown, report, width, scheme):
     """The page has no accessibility violations, and a foreign name loads and runs nothing."""
     page = shown(report(), width, scheme)
     violations = Axe().run(page).response["violations"]

@@ -80,7 +80,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
         ("", {"cloudwatch:DescribeAlarms"}, "Allow this action in your IAM policy."),
     ],
 )
-def test_what_cannot_be_read_ends_with_3(typed, double, cluster, denied, said):
+def test_an_unreadable_answer_ends_with_3(typed, double, cluster, denied, said):
     """An answer that cannot be read is exit code 3, one sentence and no standard output."""
     double.denied |= denied
     code, out, err = typed("top", "--once", "--cluster", cluster)

@@ -77,7 +77,7 @@ def fleet(monkeypatch):
 
 
 @pytest.mark.usefixtures("fleet")
-def test_what_is_open_is_listed_the_longest_first(typed):
+def test_open_findings_are_listed_longest_first(typed):
     """Open findings are listed longest first, also those without a sent event."""
     code, out, _ = typed("findings")
     assert 0 == code
@@ -105,7 +105,7 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
 
 
 @pytest.mark.usefixtures("fleet")
-def test_another_stack_is_not_there(typed):
+def test_an_unknown_stack_is_an_error(typed):
     """An unknown stack is an error that names the rejected action."""
     code, out, err = typed("findings", "--stack-name", "other")
     assert 4 == code
@@ -189,7 +189,7 @@ def test_it_is_asked_again_where_it_was_asked(of_world):
     assert {*typed.split()} <= {*again.split()}
 
 
-def test_without_a_line_there_is_no_answer(of_world):
+def test_without_a_line_the_lookup_fails(of_world):
     """Without a line in the last 70 minutes, the exit code is 4 and no command is shown."""
     code, out, err = of_world(later_ms=24 * 60 * 60_000)
     assert 4 == code
@@ -198,7 +198,7 @@ def test_without_a_line_there_is_no_answer(of_world):
 
 
 @pytest.mark.parametrize("name", ["host-4c2e7", "i-", "i-0;reboot"])
-def test_what_is_no_id_of_ec2_is_refused(typed, name):
+def test_a_name_that_is_not_an_ec2_id_is_refused(typed, name):
     """A name that is not an EC2 instance ID is refused before any call."""
     code, _, err = typed("findings", name)
     assert 2 == code

@@ -103,7 +103,7 @@ def test_every_clean_history_is_released(judged, name, manager):
 
 
 @pytest.mark.parametrize("name", OWNED_HISTORIES)
-def test_whoever_has_idle_cores_is_asked(judged, name):
+def test_the_owner_of_idle_cores_is_asked(judged, name):
     """The owner of idle cores is asked, unless it may work or is unknown; commands only read."""
     answer, owner, says, spoil = OWNED_HISTORIES[name]
     for seed, manager in enumerate(EC2_MANAGERS):
@@ -120,7 +120,7 @@ def test_each_guard_is_needed():
     assert {"siblings", "instance-store", "placement-group"} == guards - alone
 
 
-def test_what_a_stop_destroys_is_asked_of_whoever_runs_one_alone(judged):
+def test_a_stop_that_destroys_data_is_asked_about(judged):
     """A stop that destroys data is asked about; with a group or scheduler it is a warning."""
     for manager in REMOVE:
         verdict = judged(store, 0, manager)
@@ -131,7 +131,7 @@ def test_what_a_stop_destroys_is_asked_of_whoever_runs_one_alone(judged):
         assert manager == "alone" or "instance store" in verdict["warnings"][0]
 
 
-def test_what_was_found_is_said(judged, golden, repository):
+def test_each_guard_has_its_sentence(judged, golden, repository):
     """Each kind of history has the sentences of its guards and owners."""
     lines = []
     for name, kind in {"clean": Kind("", CLEAN["nothing else"]), **WRONG}.items():
@@ -147,7 +147,7 @@ def test_what_was_found_is_said(judged, golden, repository):
     golden(repository / "tests/data/shown/guards.txt", "".join(lines))
 
 
-def test_it_asks_what_the_page_allows_and_no_more(repository):
+def test_it_calls_only_the_operations_of_the_page(repository):
     """Asking about an instance calls only the reading operations that the page allows."""
     page = (repository / "docs" / "how-to" / "acting.md").read_text("utf-8")
     allowed = re.findall('"([a-z0-9]+:(?:Describe|List)[A-Z][A-Za-z]+)"', page)

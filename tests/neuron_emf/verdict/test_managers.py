@@ -71,7 +71,7 @@ MANAGED_TAGS = (
 )
 
 
-def test_each_manager_has_its_commands_or_what_to_lower(golden, repository) -> None:
+def test_each_manager_has_its_commands_or_a_setting_to_lower(golden, repository) -> None:
     """Each manager has its commands in order, or the setting to lower."""
     lines = []
     for manager in MANAGED_TAGS:
