@@ -25,10 +25,10 @@ COMMANDS_BY_ASKER: Final = {
         "check": "Check everything a first record needs, and what is missing.",
     },
     "See what is idle": {
-        "top": "Show now: idle cores, who owns them, what they cost, firing alarms.",
+        "top": "Show the current idle cores, their owners, their cost and firing alarms.",
         "page": "Serve a page on this machine: idle cores, who owns them, what they cost.",
         "report": "Idle hours and cost of a period: the idle report.",
-        "findings": "List open findings, or say what can be done about an idle INSTANCE.",
+        "findings": "List open findings, or report what can be done about an idle INSTANCE.",
     },
     "Install and pay": {
         "deploy": "Deploy the stack of this release, or change or upgrade an existing one.",

@@ -73,7 +73,7 @@ class PeriodSettings:
     since: str = setting(
         "",
         "Start: a period back from now such as 36h, 7d or 4w, or a moment such as "
-        f"2026-11-20T08:00:00Z; by default {SINCE}, and of FILES all they hold.",
+        f"2026-11-20T08:00:00Z; by default {SINCE}, and for FILES all their minutes.",
         metavar="TIME",
     )
     until: str = setting("", "End, in the same form; by default now.", metavar="TIME")
@@ -138,8 +138,8 @@ class TeamSettings:
 
     teams: Path | None = advanced(  # noqa: RUF009 - a field, not a shared value
         None,
-        "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
-        "line; the first that matches counts. By default the teams that schedulers report.",
+        "Rules for the team of an owner, one per line, each in the form of the stack's Teams; "
+        "the first match counts. By default the teams that schedulers report.",
         kind=FILE_PATH,
     )
 

@@ -71,7 +71,7 @@ output "ledger_bucket_name" {
 }
 
 output "settle_function_name" {
-  description = "For the operator; its Errors and Duration tell whether hours are settled."
+  description = "For the operator; its Errors and Duration show whether hours are settled."
   value       = lookup(aws_cloudformation_stack.this.outputs, "SettleFunctionName", null)
 }
 

@@ -61,7 +61,7 @@ NOT_FOR_PEOPLE: Final = re.compile(
     r"""
       [\\=]\( | \(\? | => | =& | \)\ \{ | \bconst\  | &&  # patterns and JavaScript
     | SELECT | INSERT | UPDATE\  | DELETE\  | PRAGMA | CREATE\  | attribute_not  # queries
-    | ^(filter|fields)\ 
+    | ^(filter|fields)\b
     | ^\./ | -src\  | ^<! | ;\ charset  # the page's files
     | [Mm]apping\[ | \b(list|dict|tuple)\[  # types
     | ^\w+(\ [A-Z]\w+)+$ | ^(\w+[_-]\w+\ ?)+ $ | ^\w+([_-]\w+)+(\ [a-z_-]+)*$  # names

@@ -63,7 +63,7 @@ def price_overrides(text: str) -> Amounts:
         "[REGION/]TYPE=USD: write it as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, "
         "in small letters and without blanks or exponents"
     )
-    advice = f"at most {MAX_OVERRIDES_CHARS} are allowed: leave types out", wrong
+    advice = f"at most {MAX_OVERRIDES_CHARS} are allowed: omit types", wrong
     matches = setting_entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, advice)
     return {match[1]: float(match[2]) for match in matches}
 

@@ -247,7 +247,7 @@ def _distribution_violations(name: str, value: JsonObject) -> Violations:
         members = "Max, Min, Count and Sum, with or without Values and Counts"
         yield Violation(
             "value",
-            f"the metric {name} is an object of other members than {members}",
+            f"the metric {name} is an object whose members are not {members}",
             at_root(name),
         )
     elif buckets:
@@ -421,16 +421,14 @@ def _directive(
 def _namespace(namespace: object, index: int) -> Violations:
     path = in_directive(index, ".Namespace")
     if not _is_name(namespace, MAX_NAMESPACE_CHARS) or not NAMESPACE_FORMAT.fullmatch(namespace):
-        letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"
+        letters = "A-Z a-z 0-9 . _ # : / - and blank, not beginning with a colon"
         yield Violation(
             "namespace",
             f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of {letters}",
             path,
         )
     elif namespace.startswith("AWS/"):
-        yield Violation(
-            "namespace", "a namespace starts with AWS/, which AWS keeps to itself", path
-        )
+        yield Violation("namespace", "a namespace starts with AWS/, which AWS reserves", path)
 
 
 def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:

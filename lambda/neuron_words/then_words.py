@@ -43,7 +43,7 @@ _MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
 def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") -> str:
     """Return the cost of idle cores as a sentence; *cents* by `Leaf` if not at list price."""
     if not total.known:
-        return "Nothing is known of any core."
+        return "No core was known."
     if not total.idle:
         return "No core was idle."
     hours = f"{core_hours(total.idle)} idle, {share_words(100 * total.idle / total.known)}"

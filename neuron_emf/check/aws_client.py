@@ -176,10 +176,10 @@ def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
     """Return a warning that *answer* has nothing about *resource*; *otherwise* ends the advice."""
     if answer.reason == ACCESS:
         return warning(
-            f"not known: {answer.action} on {resource} is denied",
+            f"unknown: {answer.action} on {resource} is denied",
             denied_advice(answer, f"allow {answer.action} in your IAM policy{otherwise}"),
         )
-    sentence = f"not known: {answer.action} was not answered ({answer.words})"
+    sentence = f"unknown: AWS did not answer {answer.action} ({answer.words})"
     return warning(sentence, proxy_advice(answer, "try again"))
 
 
@@ -229,7 +229,7 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
 def check_clock(skew_s: float | None) -> CheckResult:
     """Compare this machine's clock with the dates of AWS's answers."""
     if skew_s is None:
-        return not_tried("no AWS response had the time")
+        return not_tried("no AWS response contained the time")
     apart = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} AWS"
     if abs(skew_s) <= MAX_SKEW_S:
         return ok(f"within {MAX_SKEW_S:.0f} s of AWS time")

@@ -130,7 +130,7 @@ def check_memory(aws: AwsClient, parameters: Texts | None) -> CheckResult:
     values = [quota.get("Value") for quota in quotas if quota.get("QuotaName") == MEMORY_QUOTA]
     if len(values) != 1 or not isinstance(values[0], (int, float)):
         return warning(
-            f"not known: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
+            f"unknown: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
             f"{NEW_ACCOUNT_MB} MB",
             f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
         )

@@ -145,11 +145,11 @@ def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
     else:
         taken = "avoidable: stopping it saves at most its cost"
     if paid is not None:
-        return ok(f"{taken} (--paid says so)")
+        return ok(f"{taken} (set with --paid)")
     if saves_nothing and lifecycle != CAPACITY_BLOCK:
         reason = f"{instance_type} is sold in capacity blocks"
     elif lifecycle:
-        reason = f"the instance metadata says {lifecycle}"
+        reason = f"the instance metadata reports {lifecycle}"
     else:
         reason = "nothing indicates another payment"
     return ok(f"{taken} ({reason}; --paid or the stack's PaidByType take precedence)")
@@ -211,7 +211,7 @@ def check_kernel_log(settings: CheckSettings) -> CheckResult:
         ring.close()
     except UnreadableLogError as error:
         return warning("hardware faults are not counted: no permission to read it", str(error))
-    return ok(f"hardware faults are counted by what {ring.path} says")
+    return ok(f"hardware faults are counted from {ring.path}")
 
 
 def check_spool(settings: CheckSettings) -> CheckResult:

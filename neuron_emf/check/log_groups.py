@@ -77,7 +77,7 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
     """
     answer, group = find_log_group(aws, name)
     if answer.reason:
-        waits = not_tried(f"{answer.action} was not answered")
+        waits = not_tried(f"AWS did not answer {answer.action}")
         return _group_unanswered(aws, answer), waits, answer.reason
     if group is None:
         missing = failed(f"no log group {name} in {aws.region}", deploys)
@@ -137,7 +137,7 @@ def check_subscription(aws: AwsClient) -> CheckResult:
     if answer.reason == NO_LOG_GROUP:
         return not_tried(f"there is no log group {group}")
     if answer.reason:
-        return unanswered(answer, aws.arn(f"{group}:*"), "; emitters do without")
+        return unanswered(answer, aws.arn(f"{group}:*"), "; emitters do not need it")
     name = f"{stack_name}-minutes"
     subscription = next((row for row in filters if row.get("filterName") == name), None)
     if subscription is not None:
@@ -265,7 +265,7 @@ class Probe:
         """Call CreateLogStream; an existing stream also proves the permission."""
         answer = self._ask("create_log_stream")
         if answer.reason in {"", STREAM_EXISTS}:
-            again = ", which was there" if answer.reason else ""
+            again = ", which already existed" if answer.reason else ""
             return ok(f"{answer.action} made {self._stream}{again}")
         return self._refused(answer)
 
@@ -296,7 +296,7 @@ class Probe:
             if answer.reason:
                 return self._unread(answer)
             if any(event.get("message") == line for event in answer.response.get("events", ())):
-                return ok(f"{answer.action} gave the line back")
+                return ok(f"{answer.action} returned the line")
             if waited_s >= ROUND_TRIP_TIMEOUT_S:
                 return warning(
                     f"the line was accepted but cannot be read after {ROUND_TRIP_TIMEOUT_S:g} s",
@@ -313,10 +313,10 @@ class Probe:
         resource = self.aws.arn(f"{self.aws.account.log_group}:log-stream:{self._stream}")
         if answer.reason == ACCESS:
             return warning(
-                f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
+                f"unknown: {answer.action} on {resource} is denied, as it is to every emitter",
                 f"nothing; to check it, allow {answer.action} in your IAM policy",
             )
-        sentence = f"{answer.action} was not answered ({answer.words})"
+        sentence = f"AWS did not answer {answer.action} ({answer.words})"
         return warning(sentence, "try again, or look for it")
 
     def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:

@@ -56,7 +56,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
         where = "standard input" if settings.input == "-" else settings.input
         return not_needed(f"reports come from {where}"), None
     if not configuration:
-        return not_tried("the settings say nothing it could be asked for"), None
+        return not_tried("no group of reports is configured"), None
     try:
         path = find_monitor(settings.monitor_command)
     except SourceError as error:
@@ -69,7 +69,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
             return _started([path, "-c", str(file)], settings.monitor_seconds)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        result = f"no temporary file takes its configuration: {reason}"
+        result = f"its configuration cannot be written to a temporary file: {reason}"
         return failed(result, "choose a folder for it with TMPDIR"), None
 
 

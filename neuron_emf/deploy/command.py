@@ -36,7 +36,7 @@ class DeploySettings(AnswerSettings, RegionSettings):
         "Name of the stack; by default neuron-emf, or neuron-emf-emitters with --emitters-only.",
         metavar="NAME",
     )
-    emitters_only: bool = flag("No functions: log group and 3 alarms.")
+    emitters_only: bool = flag("Deploy only the log group and 3 alarms, without functions.")
     plan: bool = flag("Only print what it would create and cost, or delete.")
     yes: bool = flag("Change or delete the stack without confirmation.")
     delete: bool = flag(
@@ -54,7 +54,7 @@ class DeploySettings(AnswerSettings, RegionSettings):
     )
     role_arn: str = setting(
         "",
-        "Role that CloudFormation assumes; by default the one the stack has, else you.",
+        "Role that CloudFormation assumes; by default the role of the stack, otherwise your own.",
         metavar="ARN",
     )
     write_template: str = setting(

@@ -145,7 +145,8 @@ def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableTy
     if removal.bucket is not None and removal.users:
         table.add_row("releases", removal.bucket.name, "", removal.users)
     elif removal.bucket is not None:
-        yield f"The stack {BUCKET_STACK_NAME} goes too, with all releases in {removal.bucket.name}"
+        name = removal.bucket.name
+        yield f"The stack {BUCKET_STACK_NAME} is deleted too, with all releases in {name}"
     yield table
     yield f"List prices of {listed().region}, {listed().as_of}"
 

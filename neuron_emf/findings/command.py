@@ -57,14 +57,14 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
     """The findings to list, how an instance is paid, and the form of the answer."""
 
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
-    all: bool = flag("Of an INSTANCE, also show all that was judged.")
+    all: bool = flag("With INSTANCE, also show every condition of the verdict.")
 
 
 @click.command(
     name="findings",
     cls=Command,
     epilog=(
-        "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
+        "With INSTANCE it costs nothing: FilterLogEvents and the calls to EC2, Auto Scaling, "
         "ECS, SageMaker and Systems Manager are free. Exit codes: 0 findings are listed, "
         "or release; 1 ask; 2 usage error; 3 keep; 4 the lookup failed, "
         "or standard output takes nothing."
@@ -74,10 +74,10 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
 @options(FindingsSettings)
 def command(instance: str | None, **values: object) -> int:
     """
-    List open findings, or say what can be done about an idle INSTANCE.
+    List open findings, or report what can be done about an idle INSTANCE.
 
     Without INSTANCE it reads the stack's table (dynamodb:Query) and its name
-    (cloudformation:DescribeStacks). Of an INSTANCE it looks at an hour of its
+    (cloudformation:DescribeStacks). With INSTANCE it reads an hour of its
     lines, at its cluster and at the account, and answers: release it, ask its
     owner, or keep it, with the commands for you to type. An unknown fact
     never releases it. It acts with your AWS credentials and changes nothing.

@@ -3,5 +3,5 @@
 
 One reader for an account and for the rehearsal: log lines by FilterLogEvents and
 alarms by DescribeAlarms. It changes nothing, reads no metric by GetMetricData,
-and runs a query of Logs Insights only when somebody presses its button.
+and runs a query of Logs Insights only when a user presses its button.
 """

@@ -26,11 +26,11 @@ class PageSettings(AccountSettings, IdleSettings):
     port: int = setting(
         0, "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.", kind=click.IntRange(0, 65_535)
     )
-    policy: bool = flag("Print the IAM policy that the page needs and end.")
+    policy: bool = flag("Print the IAM policy that the page needs and exit.")
     snapshot: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "Write the page with its data of now into this one file and end: it opens without a server "
-        "and asks nobody for anything.",
+        "Write the page with its current data to this file and exit: the file opens without a "
+        "server and sends no request.",
         kind=FILE_PATH,
         metavar="FILE.html",
     )
@@ -41,8 +41,8 @@ class PageSettings(AccountSettings, IdleSettings):
     cls=Command,
     epilog=(
         "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
-        "internet is 0.09 USD per GB. A query of Logs Insights runs only when somebody presses its "
-        "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 "
+        "internet is 0.09 USD per GB. A query of Logs Insights runs only when you press its "
+        "button, which shows the price. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 "
         "usage error, 3 no rehearsal runs, 4 standard output takes nothing."
     ),
 )

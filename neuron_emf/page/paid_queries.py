@@ -1,5 +1,5 @@
 """
-The stack's saved queries, run by Logs Insights when somebody presses a button beside a price.
+The stack's saved queries, run by Logs Insights when a user presses the button next to its price.
 
 The price is that of all the lines of the time: one minute of each log group is read,
 which costs nothing, and counted as often as there are minutes. What an index spares

@@ -224,7 +224,7 @@ def problem_of(error: Exception) -> tuple[HTTPStatus, JsonObject]:
         kind = "fault"
     elif not isinstance(error, EmitterError):
         status, kind = HTTPStatus.INTERNAL_SERVER_ERROR, "fault"
-        error = SourceError(f"The page has a fault: {type(error).__name__}.")
+        error = SourceError(f"The page failed: {type(error).__name__}.")
     elif isinstance(cause, Exception):
         kind = _KINDS.get(refusal_cause(cause), kind)
     action = _ACTIONS.get(kind, "")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from neuron_emf.report.cost_table import CostTable
 
 TEAM_HINT: Final = (
-    "Teams are those that schedulers report. To name teams, give --teams FILE one rule a line, "
+    "Teams are those that schedulers report. To name teams, use --teams FILE with a rule per line, "
     "CLUSTER|OWNER=TEAM, such as research|slurm:*=ml; the first match counts."
 )
 

@@ -54,13 +54,13 @@ class IdleReportSettings(
     )
     team: str = setting(
         "",
-        "Only this team; how its cost changed.",
+        "Only this team, and how its cost changed.",
         metavar="NAME",
     )
     ledger: tuple[str, ...] = advanced(
         (),
-        "Bucket of a ledger, or a folder with a copy of its objects; again for each further one, "
-        "which counts once. By default the stack's output LedgerBucketName.",
+        "Bucket of a ledger, or a folder with a copy of its objects; repeat it for several, "
+        "in which an object counts once. By default the stack's output LedgerBucketName.",
         metavar="BUCKET|FOLDER",
     )
     bill: tuple[str, ...] = setting(
@@ -73,8 +73,8 @@ class IdleReportSettings(
     )
     unassigned: str = advanced(
         "",
-        "With --bill: 'spread' what no owner has over owners by their cost, or collect it in one "
-        "row of this name; by default a row for each kind.",
+        "With --bill: 'spread' divides the cost without an owner among owners by their cost; "
+        "another name collects it in one row; by default it has a row for each kind.",
         metavar="HOW",
     )
     spread_anyway: bool = flag(

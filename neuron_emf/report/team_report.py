@@ -270,7 +270,7 @@ def _not_in_it(period: TeamPeriod, currency: str) -> list[str]:
         parts.append(f"{cost} of that without telemetry ({core_hours(total.row.time.unknown)})")
     if spread := period.total.column_cents("spread"):
         parts.append(f"{_money(spread)} {currency} spread to it")
-    return [f"Not in it: {joined(parts)}."] if parts else []
+    return [f"Not included: {joined(parts)}."] if parts else []
 
 
 def _per_hour(cents: int, hours: int) -> str:

@@ -38,7 +38,7 @@ class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
 @options(TopSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:
     """
-    Show now: idle cores, who owns them, what they cost, firing alarms.
+    Show the current idle cores, their owners, their cost and firing alarms.
 
     The answer of neuron-emf page as text, from the rollups and alarms of the stack;
     without a stack, from the minute lines of the emitters. With FILES of rollup or

@@ -45,7 +45,7 @@ def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
             continue  # older emitters report none, and HyperPod runs in an account of AWS
         if values != {described}:
             other = min(values - {described}, default="nothing")
-            return failed(f"lines say {other}, EC2 {described}")
+            return failed(f"lines report {other}, EC2 reports {described}")
     return ok(f"{ec2.instance_type} in {ec2.availability_zone}")
 
 
@@ -115,7 +115,7 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     if not commands_of(lines, account):
         return failed(f"{sentence}: a name does not have the form of its kind")
     if RESERVATIONS_KNOWN in reservations and not manager.places_work:
-        return failed("a scheduler runs on it that no tag names: drain it there")
+        return failed("a scheduler that no tag names runs on it: drain it there")
     if _NO_SCHEDULER in reservations and manager.places_work:
         return unknown(f"{manager.kind}, but the emitter sees no part of it on the instance")
     return ok(sentence)
@@ -132,7 +132,9 @@ def _instance_store(_: LineFacts, account: AccountFacts) -> CheckResult:
 def _placement_group(_: LineFacts, account: AccountFacts) -> CheckResult:
     name = require_known(account.ec2).placement_group
     sentence = f"it leaves its placement group {name}"
-    return warning(sentence, "A later one may find no room there.") if name else ok("in none")
+    return (
+        warning(sentence, "A later instance may find no capacity there.") if name else ok("in none")
+    )
 
 
 def _ultraserver(lines: LineFacts, account: AccountFacts) -> CheckResult:

@@ -206,7 +206,9 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
         if f"{result.found}." != found.reason:
             against.setdefault(result.found, []).append(result.check)
     for said, names in against.items():
-        parts.append(printable(f"Against it: {said} ({', '.join(names)}).", check_results.LONGEST))
+        parts.append(
+            printable(f"Reason against it: {said} ({', '.join(names)}).", check_results.LONGEST)
+        )
     return parts
 
 

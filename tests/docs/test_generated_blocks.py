@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from docs.generate.page_blocks import BLOCK_MAKERS, LOADED_TEMPLATE, generated
+from docs.generate.sentences import sentences
 from local import REPOSITORY
 from neuron_emf.cli import COMMANDS
 from neuron_wire.catalogue import CATALOGUE_MEMBERS
@@ -32,3 +33,8 @@ def text_of(page):
 def test_everything_that_there_is_is_on_its_page(page, row, names):
     """Each name is on its page, also a name without a group, family or condition."""
     assert [] == sorted(name for name in names if row.format(name) not in text_of(page))
+
+
+def test_every_sentence_is_in_the_file_of_sentences(golden):
+    """A reader finds every sentence of the product in one file, which the generator wrote."""
+    golden(REPOSITORY / "tests" / "data" / "sentences.txt", sentences(REPOSITORY))

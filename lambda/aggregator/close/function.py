@@ -88,7 +88,7 @@ def _log_trouble(outcome: CloseOutcome) -> None:
     failed = outcome.findings_failed
     waiting = outcome.findings_waiting
     log_counts(logger.warning, "findings not sent", {"not_taken_by_the_bus": failed})
-    log_counts(logger.warning, "steps of findings not taken", {"too_many_wait": waiting})
+    log_counts(logger.warning, "steps of findings left to the next run", {"too_many_wait": waiting})
     if outcome.records_refused:
         logger.error(
             "records refused",

@@ -63,7 +63,9 @@ def _ask_ec2() -> list[bytes]:
     try:
         return packed_parts(asked_of_ec2())
     except aws.AwsError as error:
-        logger.warning("EC2 does not say how instances are bought", extra={"reason": str(error)})
+        logger.warning(
+            "EC2 does not report how instances are paid for", extra={"reason": str(error)}
+        )
         if error.code not in DENIED_CODES:
             raise
         return []  # nothing is stored with the hour: once permitted, a repetition knows more

@@ -134,7 +134,7 @@ function Legend({ groups }) {
   const counts = useMemo(() => countsOf(groups), [groups]);
   const entries = LEGEND.filter((letter) => counts[letter] || letter !== "a").map((letter) => ({
     letter,
-    words: letter === "a" ? "not busy yet for so long (a tint of its color)" : STATES[letter],
+    words: letter === "a" ? "not busy, but not yet idle (a tint of its color)" : STATES[letter],
   }));
   return html`
     <ul class="cores-legend" aria-label="Signs of core states">

@@ -10,7 +10,7 @@ export const GLOSSARY = Object.freeze({
   "allocated": "A process has the core open, or a scheduler assigned it to a pod, task or job.",
   "unallocated": "No process has the core open, and no scheduler assigned it.",
   "reserved": "A scheduler assigned the core to a pod, task or job, and no process has opened it.",
-  "shared": "The cost of idle cores on an instance that works, or whose owners work elsewhere, or of which not all is known. Stopping it would stop work: pack the work instead.",
+  "shared": "The cost of idle cores on an instance that works, whose owners work elsewhere, or that is not fully known. Stopping it would stop work: pack the work instead.",
   "avoidable": "The cost of fully idle instances that ends when they stop. It is an upper bound.",
   "committed": "The cost of idle cores on an instance that is paid whether it runs or not, such as a capacity block. Give it work.",
   "fully idle": "No core of the owner in the cluster was busy and none of its executions ended or failed, for IdleAfterMinutes (15 by default).",

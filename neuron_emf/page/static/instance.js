@@ -175,7 +175,7 @@ function Holders({ answer }) {
     <h3>Holders of cores that are not busy</h3>
     <div class="table-wrap" tabindex="0" role="group" aria-label="Holders">
       <table class="table">
-        <thead><tr><th scope="col">Cores</th><th scope="col">Owner</th><th scope="col">Known of it</th></tr></thead>
+        <thead><tr><th scope="col">Cores</th><th scope="col">Owner</th><th scope="col">Facts</th></tr></thead>
         <tbody>
           ${answer.holders.map((holder) => html`<tr>
             <td class="number">${holder.Cores ?? "unknown"}</td>

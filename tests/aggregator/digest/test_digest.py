@@ -211,7 +211,7 @@ def test_a_week_without_a_ledger_has_no_cost():
     assert "No hour of these days is in the ledger." in shown
     assert "0.00" not in shown
     unknown = row(owner="[unknown]", busy=None, idle=None, idle_cost=None)
-    assert "Nothing is known of any core." in said([unknown])
+    assert "No core was known." in said([unknown])
     assert "The 7 days before are not in the ledger." in said(
         [row()], before=Week(hours=WEEK_OF_HOURS)
     )

@@ -155,7 +155,7 @@ def test_an_unknown_value_is_not_zero_on_any_face():
         "PriceOverrides=us-east-1/trn2.3xlarge=USD."
     ) in text
     nothing = report_of(then_of_lines([]))
-    assert "Nothing is known of any core." == nothing.headline()
+    assert "No core was known." == nothing.headline()
     assert document_of(nothing)["total"]["busy_core_minutes"] is None
 
 
