@@ -1,13 +1,11 @@
 """
-What somebody has of cores: time allocated, busy and idle, and what can be saved of its cost.
+Core time of owners, instances and clusters: allocated, busy and idle, and its cost.
 
-Each idle core of a minute is in exactly one part. *Avoidable* ends, at most, when the instance
-stops: all its cores are idle, their owners are fully idle in the whole cluster, and it is not
-paid for anyway. *Shared* are idle cores of an instance that does work, whose owners do, or of
-which not all is known. *Committed* is paid whether the instance runs or not. Cores without a price
-are in no amount.
-
-All sums are of whole numbers and do not depend on the order.
+Each idle core of a minute is in exactly one part. *Avoidable* cost ends, at most, when the instance
+stops: all its cores are idle, their owners are fully idle in the whole cluster, and it is not paid
+for anyway. *Shared* cores are idle cores of an instance that does work, whose owners do, or that is
+not fully known. *Committed* cost is paid whether the instance runs or not. Cores without a price
+are in no amount. All sums are of whole numbers and do not depend on the order.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DEFAULT_IDLE_AFTER_MINUTES: Final = 15
-"""Minutes without work from which a core is idle, unless a setting says another number."""
+"""Minutes without work after which a core is idle, unless a setting has another number."""
 
 
 class Part(IntEnum):
-    """Whether, and how, the price of an idle core can be saved."""
+    """The parts of idle time, by how their cost can be saved."""
 
     AVOIDABLE_ALLOCATED = 0
     AVOIDABLE_UNALLOCATED = 1
@@ -36,9 +34,9 @@ class Part(IntEnum):
 
 
 class Leaf(IntEnum):
-    """Kinds of cost that add up to all of it; three of them are idle."""
+    """Kinds of cost that add up to the whole cost; three of them are idle."""
 
-    NOT_IDLE = 0  # of known time
+    NOT_IDLE = 0  # part of the known time
     AVOIDABLE = 1
     SHARED = 2
     COMMITTED = 3
@@ -56,36 +54,36 @@ class CoreTime:
     """
     Core time of an owner, an instance, a cluster or a day, with its price.
 
-    Time is in micro-core-minutes: of one minute, in millionths of a core. Money is in one unit for
-    all that is added: of minutes `FINE` parts of a dollar per hour, times that time; of rows of
-    the ledger billionths of a dollar.
+    Time is in micro-core-minutes: a minute of a millionth of a core. Money has one unit in a sum:
+    for minutes, `FINE` parts of a dollar per hour, times that time; for rows of the ledger,
+    billionths of a dollar.
 
     Attributes:
-        allocated: Busy, idle or reserved; of `[unallocated]` the cores that no owner had.
+        allocated: Busy, idle or reserved time; for `[unallocated]` the time without an owner.
 
-        unknown: Of that, without telemetry: all of it of `[unknown]`, else nothing.
+        unknown: The allocated time without telemetry: all of it for `[unknown]`, otherwise 0.
 
-        busy: Of what was allocated, busy.
+        busy: The allocated time that was busy.
 
-        used: Utilization of it.
+        used: Utilization of the allocated time.
 
-        unpriced: Of it, without a price.
+        unpriced: The allocated time without a price.
 
-        cost: Price of the rest of it.
+        cost: The price of the other allocated time.
 
-        unpriced_idle: Of what is idle, without a price.
+        unpriced_idle: Idle time without a price.
 
-        idle_by_part: What is idle, by `Part`.
+        idle_by_part: Idle time by `Part`.
 
-        cost_by_part: Price of that.
+        cost_by_part: The price of idle time by `Part`.
 
-        executions: Of its owner, ended or failed, as far as they are known.
+        executions: Executions of its owner that ended or failed, if known.
 
-        priced_executions: Executions of hours in which all that was allocated has a price.
+        priced_executions: Executions of hours in which all allocated time has a price.
 
-        executions_cost: Price of what was allocated in those hours.
+        executions_cost: The price of the allocated time in those hours.
 
-        unknown_cost: Price of what is unknown, of rows of the ledger; a part of the cost.
+        unknown_cost: The price of unknown time, for rows of the ledger; a part of the cost.
     """
 
     allocated: int = 0
@@ -103,7 +101,7 @@ class CoreTime:
     unknown_cost: int = 0
 
     def fold_allocated(self, micros: int, price: int | None) -> None:
-        """Count *micros* of cores; *price* is that of one core, None where it is unknown."""
+        """Count *micros* of cores; *price* is the price of one core, None if unknown."""
         self.allocated += micros
         if price is None:
             self.unpriced += micros
@@ -141,39 +139,39 @@ class CoreTime:
 
     @property
     def known(self) -> int:
-        """What was allocated, with telemetry."""
+        """The allocated time with telemetry."""
         return self.allocated - self.unknown
 
     @property
     def idle(self) -> int:
-        """All that is idle."""
+        """All idle time."""
         return sum(self.idle_by_part)
 
     @property
     def avoidable(self) -> int:
-        """Of that, avoidable, allocated or not."""
+        """The avoidable idle time, allocated or not."""
         return sum(self.idle_by_part[: Part.SHARED])
 
     @property
     def has_idle_price(self) -> bool:
-        """Whether any of it has a price; nothing idle costs nothing, which is known."""
+        """True if any idle time has a price, or there is none: nothing idle costs 0."""
         return not self.unpriced_idle or self.unpriced_idle < self.idle
 
     @property
     def idle_cost(self) -> int | None:
-        """Price of what is idle; None where none of it has one."""
+        """The price of idle time; None if none of it has one."""
         return sum(self.cost_by_part) if self.has_idle_price else None
 
     @property
     def leaves(self) -> list[int]:
-        """Price by `Leaf`: together that of all that has one."""
+        """Return the price by `Leaf`, together the cost."""
         allocated, unallocated, *others = self.cost_by_part
         not_idle = self.cost - sum(self.cost_by_part) - self.unknown_cost
         return [not_idle, allocated + unallocated, *others, self.unknown_cost]
 
     @property
     def million_executions_cost(self) -> int | None:
-        """Price of a million executions of priced hours; None if they have none."""
+        """Return the price of a million executions of priced hours; None without any."""
         if not self.priced_executions:
             return None
         return round_half_even(10**6 * self.executions_cost, self.priced_executions)
@@ -210,15 +208,15 @@ class OwnerTime(CoreTime):
 
     def fold_team(self, team: str) -> None:
         """Count the *team* that a line reports."""
-        if self.teams != (team, team):  # nearly always the same, and min() is slow
+        if self.teams != (team, team):  # usually the same, and min() is slow
             first, last = self.teams or (team, team)
             self.teams = min(first, team), max(last, team)
 
     def fold_instance(self, micros: int, price: int | None, minutes: int, team: str | None) -> None:
         """
-        Count the idle cores of one instance, idle for up to so many *minutes*.
+        Count the idle cores of one instance, idle for up to *minutes*.
 
-        Idle cores count as shared, because what is avoidable is known once all are added.
+        Idle cores count as shared, because avoidable ones are known only after all are added.
         """
         self.fold_idle(Part.SHARED, micros, price)
         self.instances += 1
@@ -228,7 +226,7 @@ class OwnerTime(CoreTime):
             self.fold_team(team)
 
     def fold_owner(self, other: OwnerTime) -> None:
-        """Count all of *other*, which is of other instances."""
+        """Count all of *other*, which has other instances."""
         self.fold_time(other)
         self.reserved += other.reserved
         self.unallocated += other.unallocated
@@ -239,7 +237,7 @@ class OwnerTime(CoreTime):
 
 
 def time_of(times: Iterable[CoreTime]) -> CoreTime:
-    """All of *times* together."""
+    """Return all *times* together."""
     total = CoreTime()
     for time in times:
         total.fold_time(time)
@@ -270,9 +268,9 @@ def round_leaves(rows: Sequence[Sequence[int]], unit: int) -> list[tuple[int, ..
 
 def round_shares(amounts: Sequence[int], unit: int, total: int | None = None) -> list[int]:
     """
-    Each of *amounts* in whole *units*, so that they add up to *total*, or to their rounded total.
+    Return each of *amounts* in whole *units*, so that they add up to *total* or their rounded sum.
 
-    By largest remainder: none is a whole unit away from what it was, if *total* is not either.
+    By largest remainder: none is a whole unit from its exact amount, if *total* is not either.
     """
     if total is None:
         total = round_half_even(sum(amounts), unit)

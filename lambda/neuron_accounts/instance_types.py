@@ -1,15 +1,15 @@
 """
-What an instance type is made of, and what its chips could do at most.
+The parts of an instance type, and the peak of its chips.
 
-Devices, cores, memory and peaks: the architecture pages of the AWS Neuron SDK documentation
-(2.32, read 2026-08),
-https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/
-Cores are logical, at the default logical core size of the type. A report's own hardware
-information always wins; this table serves the instances that report none. vCPUs: the pages of
-the instance types at https://aws.amazon.com/ec2/instance-types/.
+Devices, cores, memory and peaks come from the architecture pages of the AWS Neuron SDK
+documentation (2.32, read 2026-08),
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/ Cores are
+logical, at the default logical core size of the type. A report's own hardware information always
+takes precedence; this table serves instances that report none. vCPUs come from the pages of the
+instance types at https://aws.amazon.com/ec2/instance-types/.
 
-The share of the peak is no model FLOPs utilization: what neuron-monitor counts as an operation
-is not documented, and work of a narrower type than BF16 may be above 100 percent.
+The share of the peak is not a model FLOPs utilization: the operations that neuron-monitor counts
+are not documented, and work of a narrower type than BF16 may be above 100 percent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class InstanceType:
     One EC2 instance type with Neuron devices.
 
     Attributes:
-        name: As EC2 spells it, for example `trn1.32xlarge`.
+        name: The name as EC2 writes it, for example `trn1.32xlarge`.
 
         devices: Neuron devices.
 
@@ -51,7 +51,7 @@ class InstanceType:
 
         device_memory_gib: Device memory of the whole instance, GiB.
 
-        vcpus: Of the instance; None where no page lists the type.
+        vcpus: vCPUs of the instance; None if no page lists the type.
 
         core_size: Physical cores of a logical one by default; at core size 1 there are more.
     """
@@ -92,12 +92,12 @@ CHIP_TERA_FLOPS: Final = {"inf1": 64, "inf2": 190, "trn1": 190, "trn2": 667, "tr
 
 class Flops(NamedTuple):
     """
-    What instances did, and could have done.
+    Achieved and possible operations of instances.
 
     Attributes:
         tera_flops: Achieved 10^12 operations per second.
 
-        peak_micros: Peak of the cores that gave them, in `MICRO` parts of a TFLOPS.
+        peak_micros: Peak of the cores that reported them, in `MICRO` parts of a TFLOPS.
     """
 
     tera_flops: float
@@ -105,16 +105,16 @@ class Flops(NamedTuple):
 
     @property
     def percent_of_peak(self) -> float | None:
-        """Share of the peak, not clipped; None without a peak."""
+        """Return the share of the peak, not clipped; None without a peak."""
         return 100 * self.tera_flops * MICRO / self.peak_micros if self.peak_micros else None
 
 
 def peak_micros(instance_type: str | None, cores: int, known: int) -> int | None:
     """
-    Peak of *known* of the *cores* of an instance, None where its chip is unknown.
+    Return the peak of *known* of the *cores* of an instance, None if its chip is unknown.
 
-    A core has its share of all devices, whatever the logical core size; an emitter that sees
-    some of the devices alone tells of fewer cores than the type has, and they are a part.
+    A core has its share of all devices, whatever the logical core size. An emitter that sees only
+    some of the devices reports fewer cores than the type has, and these are a part.
     """
     kind = INSTANCE_TYPES.get(instance_type or "")
     chip = CHIP_TERA_FLOPS.get(kind.name[:4]) if kind is not None else None
@@ -125,9 +125,9 @@ def peak_micros(instance_type: str | None, cores: int, known: int) -> int | None
 
 def flops_of(record: MinuteRecord) -> Flops | None:
     """
-    FLOP/s of a merged *record* and their peak; None without FLOPs or with an unknown chip.
+    Return FLOP/s of a merged *record* and their peak; None without FLOPs or with an unknown chip.
 
-    The cores that gave FLOPs are the known ones: one that no runtime listed did none.
+    The cores with FLOPs are the known ones: a core that no runtime listed did none.
     """
     if record.tera_flops is None:
         return None

@@ -1,9 +1,9 @@
 """
 Instances that a cluster could have released, and how many its busy cores needed.
 
-Instances are counted by hour and cluster, from rows of the ledger. Nothing
-is known here of what a row left out: unknown time counts as work, and of clusters with committed
-capacity only its unused time is counted, because no release would have ended its cost.
+Instances are counted by hour and cluster, from rows of the ledger. Data that a row omits is unknown
+here: unknown time counts as work. In clusters with committed capacity only unused time is counted,
+because no release would have ended its cost.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class Saving(NamedTuple):
 
         released: Number of instances that could be released in at least 95 % of the hours.
 
-        saved: Least that their release had saved, in billionths of a dollar; None without a price.
+        saved: The least amount that their release had saved, in billionths of a dollar; None
+            without a price.
 
         instances: Number of instances that ran whole hours, in at least 95 % of the hours.
 
@@ -113,7 +114,7 @@ def pass_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> Iterator[Ledger
         time[0] += row.allocated
         time[3] += row.busy or 0
         time[4] += row.committed
-        if row.avoidable:  # of few rows
+        if row.avoidable:  # in few rows
             time[1] += row.avoidable
             time[2] += row.avoidable_cost or 0
             if row.avoidable_cost is None:
@@ -127,7 +128,7 @@ def pass_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> Iterator[Ledger
 
 
 def cluster_columns(hours: ClusterHours) -> list[tuple[object, ...]]:
-    """The clusters of one hour by column, as `fold_instances` takes them."""
+    """Return the clusters of one hour by column, as `fold_instances` takes them."""
     rows = [
         (
             cluster,

@@ -1,10 +1,11 @@
 """
-*Then*: what rows of the ledger add up to, of an hour, a week or a month, and how people read it.
+*Then*: the sums of ledger rows over an hour, a week or a month.
 
-`report` adds up rows, the digest the summaries of hours: one object for each hour, put after its
-eight parts, gzipped JSON with every owner and the instances of the highest idle cost. Time is in
-micro-core-minutes, money in billionths of a dollar. The same rows in any order are the same bytes.
-Summaries stand beside the rows and not among them: Athena reads every object of a partition.
+`report` adds up rows, the digest adds up the summaries of hours: one object for each hour, put
+after its eight parts, gzipped JSON with every owner and the instances with the highest idle cost.
+Time is in micro-core-minutes, money in billionths of a dollar. Equal rows in any order give equal
+bytes. Summaries are next to the rows and not among them, because Athena reads every object of a
+partition.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
     from neuron_accounts.ledger import LedgerRow
 
 MAX_INSTANCES: Final = 1_000
-"""Instances that a summary lists; the owners of all others are in it."""
+"""Instances that a summary lists; it includes the owners of all others."""
 
 SUMMARIES: Final = "ledger/summaries/schema=2/"
-"""How the keys of summaries begin; those of the first schema had no parts of what is idle."""
+"""The beginning of the keys of summaries; those of the first schema had no parts of idle time."""
 
 
 class OwnerKey(NamedTuple):
-    """An owner of cores in a cluster, with its team; None where it is unknown."""
+    """An owner of cores in a cluster, with its team; None if unknown."""
 
     owner: str
     cluster: str
@@ -54,7 +55,7 @@ class InstanceKey(NamedTuple):
 
 
 class TypeKey(NamedTuple):
-    """An instance type in a cluster; None where the type is unknown."""
+    """An instance type in a cluster; None if the type is unknown."""
 
     instance_type: str | None
     cluster: str
@@ -66,25 +67,25 @@ _Key = TypeVar("_Key", bound="tuple[str | None, ...]")
 @dataclass(slots=True)
 class Then:
     """
-    What rows of the ledger add up to.
+    The sums of rows of the ledger.
 
     Attributes:
-        owners: What each had, with `[unallocated]` and `[unknown]`: together all there is.
+        owners: The time of each owner, with `[unallocated]` and `[unknown]`: together all time.
 
-        instances: What was allocated and idle of each; of summaries those that they list.
+        instances: Allocated and idle time of each instance; from summaries only the listed ones.
 
-        unlisted: How many more instances had idle cores.
+        unlisted: The number of further instances with idle cores.
 
         days: All owners together, by whole days since the epoch.
 
-        types: Of instances, by the last row; summaries have none.
+        types: Types of instances, from the last row; summaries have none.
 
         cluster_types: All owners together, by instance type and cluster. Older summaries have
             none.
 
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
-        bases: What the amounts are based on.
+        bases: The bases of the amounts.
 
         cluster_hours: Hours from which savings are computed. `fold_row` does not add to them.
     """
@@ -118,7 +119,7 @@ class Then:
 
     def fold_summary(self, hour: int, payload: bytes) -> None:
         """
-        Add what `summary` made of the rows of *hour*.
+        Add the summary of *hour* that `summary` encoded.
 
         Raises:
             WireFormatError: If it is none.
@@ -146,7 +147,7 @@ class Then:
 
     @property
     def by_type(self) -> dict[str | None, CoreTime]:
-        """All owners together, by instance type."""
+        """Return all owners together, by instance type."""
         times: dict[str | None, CoreTime] = {}
         for key, time in self.cluster_types.items():
             times.setdefault(key.instance_type, CoreTime()).fold_time(time)
@@ -154,11 +155,11 @@ class Then:
 
     @property
     def total(self) -> CoreTime:
-        """All there is."""
+        """Return all time."""
         return time_of(self.owners.values())
 
     def summary(self) -> bytes:
-        """The object; of all but the `MAX_INSTANCES` dearest idle instances it has the number."""
+        """Return the object; it counts instances beyond the `MAX_INSTANCES` dearest idle ones."""
         idle = {key: time for key, time in self.instances.items() if time.idle}
         listed = dearest(idle, MAX_INSTANCES)
         document = {
@@ -174,7 +175,7 @@ class Then:
 
 
 def then_of(rows: Sequence[LedgerRow]) -> Then:
-    """What *rows* add up to."""
+    """Return the sums of *rows*."""
     then = Then()
     for row in pass_rows(then.cluster_hours, rows):
         then.fold_row(row)
@@ -182,7 +183,7 @@ def then_of(rows: Sequence[LedgerRow]) -> Then:
 
 
 def time_of_row(row: LedgerRow) -> CoreTime:
-    """What one owner had of an instance in an hour; money in billionths of a dollar."""
+    """Return one owner's time of an instance in an hour; money in billionths of a dollar."""
     # A row of an older release has no unpriced core-minutes.
     unpriced = row.allocated if row.list_cost is None else row.unpriced
     if row.owner == UNKNOWN_OWNER:
@@ -224,12 +225,12 @@ def time_of_row(row: LedgerRow) -> CoreTime:
 
 
 def summary_key(hour: int) -> str:
-    """Where the summary of an hour stands."""
+    """Return the key of an hour's summary."""
     return part_key(hour, 0).replace(LEDGER_PREFIX, SUMMARIES).replace("/part=00", "")
 
 
 def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreTime]]:
-    """The *most* whose idle time costs most; those without a price behind, by their time."""
+    """Return the *most* with the highest idle cost; those without a price last, by their time."""
     return sorted(
         times.items(),
         key=lambda pair: (-(pair[1].idle_cost or 0), -pair[1].idle, *map(str, pair[0])),
@@ -244,7 +245,7 @@ _works_of: Final = attrgetter(*_WORKS)
 
 
 def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]:
-    """By column, which is the shortest and the fastest to read; no row has no column."""
+    """Return *times* by column, the shortest form; without a row there are no columns."""
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
         parts = (*time.idle_by_part, *time.cost_by_part)
@@ -253,7 +254,7 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
 
 
 def _time_of_numbers(numbers: list[int]) -> CoreTime:
-    """As `_columns` writes them; a release before this one wrote less of executions."""
+    """Return a time from `_columns`; an earlier release wrote less about executions."""
     allocated, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
     half = len(Part)
     time = CoreTime(

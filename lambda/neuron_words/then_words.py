@@ -28,7 +28,7 @@ MAX_SAVINGS: Final = 3
 """Sentences about savings; more clusters are counted."""
 
 
-_LONGEST_BASIS: Final = 1000  # characters of regions and overrides
+_LONGEST_BASIS: Final = 1000  # characters of Regions and overrides
 
 
 _NANO: Final = 10**USD_PLACES
@@ -120,14 +120,14 @@ def _saving_words(saving: Saving) -> list[str]:
 
 
 def name_of(key: OwnerKey | InstanceKey) -> str:
-    """`slurm:4711 ada, cluster research, team ml`."""
+    """Return `slurm:4711 ada, cluster research, team ml`."""
     said = f"{safe_name(key[0])}, cluster {safe_name(key.cluster)}"
     team = key.team if isinstance(key, OwnerKey) and key.owner not in PLACEHOLDER_OWNERS else None
     return f"{said}, team {safe_name(team)}" if team else said
 
 
 def usd_of(nano_usd: int | None) -> str:
-    """`1,234.50 USD`, and of what has no price `no price`."""
+    """Return `1,234.50 USD`, or `no price`."""
     return "no price" if nano_usd is None else usd(nano_usd / _NANO)
 
 
@@ -141,7 +141,7 @@ def tie_order(labels: Sequence[str | None]) -> tuple[str, ...]:
 
 
 def idle_cents(times: Mapping[_Key, CoreTime], total: CoreTime) -> dict[_Key, int]:
-    """Return the cents of idle cost that the report prints of *times*, which are of *total*."""
+    """Return the cents of idle cost that the report prints for *times*, a part of *total*."""
     keys = sorted(times, key=lambda key: tie_order((key[0], *key[2:], key.cluster)))
     leaves: list[list[int]] = [times[key].leaves for key in keys]
     rest = [amount - sum(listed) for amount, *listed in zip(total.leaves, *leaves, strict=True)]
@@ -164,5 +164,5 @@ def cents_words(cents: int, exact: int | None, currency: str = "USD") -> str:
 
 
 def core_hours(micro_core_minutes: int) -> str:
-    """`24.5 core hours`."""
+    """Return `24.5 core hours`."""
     return f"{micro_core_minutes / _MICRO_HOURS:,.1f} core hours"

@@ -1,9 +1,9 @@
 """
 `python -m local.rehearsal`: the whole system on this machine, for a time or until Ctrl-C.
 
-Exit codes: 0 ended as asked or by Ctrl-C, 1 with --seconds a rollup was missing or
-wrong, 2 usage error, 3 something could not be started or ended early, 128 + n
-stopped by signal n before its end.
+Exit codes: 0 ended as requested or by Ctrl-C, 1 with --seconds a rollup was missing or wrong, 2
+usage error, 3 a part could not be started or ended early, 128 + n stopped by signal n before its
+end.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 MOST_SECONDS: Final = 86_400
 EXIT_COULD_NOT: Final = 3
-EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
 EXIT_NO_READER: Final = 141  # 128 + SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one rehearsal; returns the exit code."""
+    """Run one rehearsal. Return the exit code."""
     options = _parser().parse_args(arguments)
     print(
         f"neuron-emf on this machine: {len(REHEARSED_FLEET)} simulated instances, the real "
@@ -103,11 +103,11 @@ def _report(outcome: RehearsalOutcome) -> None:
 
 @contextlib.contextmanager
 def _own_terminal() -> Iterator[None]:
-    """Have Ctrl-C reach this process and not make, which would call it an error."""
+    """Make Ctrl-C reach this process and not make, which would report an error."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR)
         before = os.tcgetpgrp(terminal)
-    except OSError:  # nobody types
+    except OSError:  # no terminal
         yield
         return
     ignored = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -125,9 +125,10 @@ def _own_terminal() -> Iterator[None]:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except KeyboardInterrupt:  # before it listens to signals
+    except KeyboardInterrupt:  # before it handles signals
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader is done; without this the interpreter complains when it flushes at its end.
+        # The reader has exited; without this the interpreter reports an error when it flushes at
+        # its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_NO_READER)

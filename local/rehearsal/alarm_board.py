@@ -1,8 +1,8 @@
 """
 The state of every alarm of the template, by the evaluator.
 
-An alarm that cannot be judged here is `not evaluated`, with the reason: the embedded AWS
-publishes few of the metrics of AWS's own services, and OK would be a claim that nothing supports.
+An alarm that cannot be judged here is `not evaluated`, with the reason: the embedded AWS publishes
+few of the metrics of AWS's own services, and OK would be a claim without evidence.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NOT_EVALUATED: Final = "not evaluated"
 EVALUATE_EACH_S: Final = 10.0
-"""CloudWatch does it once a minute; each time reads up to half an hour of every metric."""
+"""CloudWatch evaluates once a minute; each evaluation reads up to half an hour of every metric."""
 
 _JUDGED: Final = (CLUSTER_NAMESPACE, STACK_NAMESPACE)
 _WORST_FIRST: Final = (State.ALARM, State.INSUFFICIENT_DATA, State.OK)
@@ -47,9 +47,9 @@ class AlarmBoard:
     The alarms of one template on one history; any thread may ask.
 
     Attributes:
-        properties: Of each alarm resource, functions resolved, by logical id.
+        properties: The properties of each alarm resource, functions resolved, by logical ID.
 
-        left_out: Those that are not evaluated, with why not.
+        left_out: The alarms that are not evaluated, and why.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class AlarmBoard:
         self._now_s = now_s
         self._states: dict[str, list[AlarmState]] = {}
         self._evaluated_s = -math.inf
-        self._began_ms: dict[tuple[object, ...], int] = {}  # when each that fires was seen first
+        self._began_ms: dict[tuple[object, ...], int] = {}  # when each firing alarm was first seen
         self._lock = threading.Lock()
 
     def states(self) -> Mapping[str, list[AlarmState]]:
-        """Of every alarm that is evaluated, by logical id; at most `EVALUATE_EACH_S` old."""
+        """Return the states of evaluated alarms, by logical ID; at most `EVALUATE_EACH_S` old."""
         with self._lock:
             now_s = self._now_s()
             if now_s - self._evaluated_s >= EVALUATE_EACH_S:
@@ -90,12 +90,12 @@ class AlarmBoard:
             return self._states
 
     def read_alarms(self) -> list[JsonObject]:
-        """All alarms of the template, now."""
+        """Return all alarms of the template as they are now."""
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
 
     def firing_on_clusters(self) -> list[AlarmState]:
-        """The alarms on clusters that fire, one for each cluster."""
+        """Return the firing alarms on clusters, one for each cluster."""
         return [
             state
             for name, states in self.states().items()
@@ -104,7 +104,7 @@ class AlarmBoard:
         ]
 
     def event_of(self, state: AlarmState) -> dict[str, Any]:
-        """The event by which EventBridge tells explain that *state* began now."""
+        """Return the event by which EventBridge would tell explain that *state* began now."""
         logical_id = state.alarm.logical_id
         at = datetime.fromtimestamp(self._now_s(), timezone.utc)
         watched = [
@@ -168,7 +168,7 @@ class AlarmBoard:
 
 
 def name_of(logical_id: str) -> str:
-    """What an alarm is called here."""
+    """Return the name of an alarm here."""
     return f"rehearsal-{logical_id}"
 
 

@@ -1,13 +1,12 @@
 """
-The rollups beside what the simulators say they produced, and beside the metrics made of them.
+Compare rollups with the simulators' output, and with the metrics extracted from them.
 
 Every minute that is over must have a rollup per cluster, with the right number of instances, cores
-and core states, utilization within a tolerance, executions to the last one, and the owner of each
-idle core that is held. `local.monitor.simulator_truth` computes what a minute must come to. A live
-minute with a report so near to its start or end that its minute is uncertain is not compared.
-
-The lines are what the stack promises; the metrics are what alarms and people see. They are read
-apart, so that one can be compared with the other.
+and core states, utilization within a tolerance, executions exactly, and the owner of each idle core
+that is held. `local.monitor.simulator_truth` computes the expected minute. A live minute with a
+report so close to its start or end that its minute is uncertain is not compared. The stack promises
+the lines; alarms and people use the metrics. They are read separately, so that they can be
+compared.
 """
 
 from __future__ import annotations
@@ -56,29 +55,29 @@ class PublishedMinute:
     All lines of one cluster and minute.
 
     Attributes:
-        printed: Every line, also one that was repeated after a crash.
+        printed: Every line, including lines repeated after a crash.
     """
 
     printed: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def publications(self) -> list[Mapping[str, Any]]:
-        """The lines once each, in the order of their publication."""
+        """Return the lines, each once, in the order of their publication."""
         by_id = {line["RollupId"]: line for line in self.printed}
         return sorted(by_id.values(), key=lambda line: int(line["Publication"]))
 
     def gauge(self, name: str) -> float | None:
-        """The value that was stated last; None when there is no such member."""
+        """Return the last value; None if there is no such member."""
         found = self.publications[-1].get(name)
         return None if found is None else float(found)
 
     def tally(self, name: str) -> float | None:
-        """What all lines together say, each once; None when none has the member."""
+        """Return the sum over all lines, each once; None if none has the member."""
         said = [float(line[name]) for line in self.publications if name in line]
         return sum(said) if said else None
 
     def values(self, name: str) -> list[float]:
-        """Every value that CloudWatch extracts, one per line that has it."""
+        """Return every value that CloudWatch extracts, one per line that has it."""
         return [float(line[name]) for line in self.printed if name in line]
 
 
@@ -89,7 +88,7 @@ class PublishedRollups:
         self.minutes: dict[ClusterMinute, PublishedMinute] = defaultdict(PublishedMinute)
 
     def add_messages(self, messages: Iterable[str]) -> int:
-        """Keep the rollups among *messages*; returns how many there were."""
+        """Keep the rollups among *messages*. Return their number."""
         lines = [json.loads(message) for message in messages if _ROLLUP_MARK in message]
         for line in lines:
             key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
@@ -100,7 +99,7 @@ class PublishedRollups:
 def read_metrics(
     history: CloudWatchHistory, start_s: int, end_s: int
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
-    """The metrics of the clusters, of every minute that starts in [*start_s*, *end_s*)."""
+    """Return the metrics of the clusters, for minutes that start in [*start_s*, *end_s*)."""
     figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
     for name in DEFAULT_ROLLUP_METRICS:
         by_metric = history.read_metric(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
@@ -112,11 +111,12 @@ def read_metrics(
 
 UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
 """
-In points of the mean. Records carry two decimals per core; and a report may
-cover some milliseconds more than it was asked for, which weigh.
+The tolerance in points of the mean. Records have two decimals per core, and a report may cover some
+milliseconds more than requested, which add weight.
 """
 
-MARGIN_MS: Final = 500  # from a full minute: which side a live report was received on is not known
+# from a full minute: the side on which a live report was received is unknown
+MARGIN_MS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Problem:
 def against_truth(
     expected: Mapping[ClusterMinute, Expected], found: Mapping[ClusterMinute, PublishedMinute]
 ) -> list[Problem]:
-    """Where a rollup line is wrong or missing."""
+    """Return the wrong or missing values of rollup lines."""
     problems: list[Problem] = []
     for (cluster, minute_s), wanted in sorted(expected.items(), key=lambda item: item[0]):
         lines = found.get((cluster, minute_s))
@@ -156,7 +156,7 @@ def against_truth(
 def against_owners(
     owners: Mapping[str, Mapping[int, str]], found: Mapping[ClusterMinute, PublishedMinute]
 ) -> list[Problem]:
-    """Where a held idle core has no owner in the rollup, or another than the simulated one."""
+    """Return held idle cores whose owner in the rollup is not the simulated one."""
     problems = []
     for (cluster, minute_s), lines in sorted(found.items(), key=lambda item: item[0]):
         for instance in lines.publications[-1].get("TopIdleInstances", ()):
@@ -189,10 +189,10 @@ def against_metrics(
     metrics: Mapping[ClusterMinute, Mapping[str, StatisticSet]],
 ) -> list[Problem]:
     """
-    Where the extracted metrics differ from the lines.
+    Return the differences between the extracted metrics and the lines.
 
-    Gauges are read with Maximum and tallies with Sum, over every line of the
-    minute, the repeated and restated ones included.
+    Gauges are read with Maximum and tallies with Sum, over every line of the minute, including
+    repeated and restated ones.
     """
     problems = []
     for (cluster, minute_s), minute in lines.items():
@@ -219,10 +219,10 @@ def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
 
 def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Expected]:
     """
-    The expected rollups of the live minutes that had ended at *stopped_s*.
+    Return the expected rollups of the live minutes that had ended at *stopped_s*.
 
-    From the first minute on in which every instance wrote a report: what an
-    emitter without one says about its first minute depends on when it woke up.
+    They start with the first minute in which every instance wrote a report: the first minute of an
+    emitter without a report depends on when it started.
     """
     began_s: dict[str, int] = {}
     for report in read_truth(fleet.written_truths):
@@ -238,7 +238,7 @@ def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Exp
 
 
 def core_owners() -> dict[str, dict[int, str]]:
-    """The owner of each held core, by instance id and core, as reports name it."""
+    """Return the owner of each held core, by instance ID and core, as reports name it."""
     return {
         member.instance_id: {
             core: name_of(owner)

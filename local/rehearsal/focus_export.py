@@ -1,8 +1,8 @@
 """
-A made-up FOCUS 1.2 export of the rehearsal's past days, hourly, as AWS's Data Exports writes it.
+An invented hourly FOCUS 1.2 export of the rehearsal's past days, as AWS's Data Exports writes.
 
-Its costs are not list prices: a Savings Plan covers two instances, a credit is of one, and one runs
-in a capacity block whose fee is paid up front. It has the columns that the split of a bill reads:
+Its costs are not list prices: a Savings Plan covers two instances, one has a credit, and one runs
+in a capacity block whose fee is paid in advance. It has the columns that the split of a bill reads:
 https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-focus-1-2-aws.html
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from neuron_emf.report.chargeback_rows import Chargeback
 
 Charge = dict[str, str]
-"""A row of the export, by column; a column without a value is missing."""
+"""A row of the export, by column; a column without a value is absent."""
 
 SAVINGS_PLAN: Final = "arn:aws:savingsplans::000000000000:savingsplan/5d1f3c0a-rehearsal"
 SAVINGS_PLAN_SEEDS: Final = frozenset({1, 2})  # its commitment is for two trn1.32xlarge
@@ -82,7 +82,7 @@ def export_objects(charges: Sequence[Charge]) -> dict[str, bytes]:
 
 
 def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
-    """Return the sum of *charges*, and what owners pay by the *split*: the sum and its parts."""
+    """Return the sum of *charges*, and the owners' cost by the *split*: the sum and its parts."""
     costs = {
         "the export": [
             Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
@@ -118,7 +118,7 @@ def _charges_of_hour(member: FleetInstance, hour: int) -> list[Charge]:
 def _charge(
     hour: int, meter: str, resource: str, effective: Decimal, billed: Decimal, **columns: str
 ) -> Charge:
-    """Return a row of usage in *hour*, or of what *columns* say."""
+    """Return a row of usage in *hour*, with the values in *columns*."""
     return {
         "BillingCurrency": "USD",
         "BillingPeriodStart": f"{_iso(hour)[:7]}-01T00:00:00.000Z",

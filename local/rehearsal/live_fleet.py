@@ -1,10 +1,10 @@
 """
 Two clusters of simulated instances, and the real emitters on them.
 
-One cluster wastes: idle cores, held and unattached. The other works. Their runtimes have every
-kind of owner that attribution can name: jobs, pods, a task, a unit, a bare process. Every process
-is the program that a user would run; only the command that the emitters start as neuron-monitor
-is the simulator.
+One cluster wastes: idle cores, held and unattached. The other works. Their runtimes have every kind
+of owner that attribution can name: jobs, pods, a task, a unit, a process. Every process is the
+program that a user would run; only the command that the emitters start as neuron-monitor is the
+simulator.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class FleetInstance:
     One simulated instance of a cluster.
 
     Attributes:
-        scenario: One of the simulator's.
+        scenario: A scenario of the simulator.
 
-        seed: Chooses the numbers, the same in history and live.
+        seed: Determines the numbers, the same in history and live.
 
-        owners: Who owns each runtime, as `local.monitor.owner_processes` has them.
+        owners: The owner of each runtime, in the form of `local.monitor.owner_processes`.
 
         assigned: Cores that Kubernetes assigned there, in the same form.
     """
@@ -55,7 +55,7 @@ class FleetInstance:
 
     @property
     def simulated(self) -> SimulatedInstance:
-        """What its simulator plays."""
+        """The simulated instance."""
         return SimulatedInstance(self.instance_type, self.scenario, self.seed)
 
     def play(self, **members: Any) -> Play:  # noqa: ANN401  # those of `Play`
@@ -66,12 +66,12 @@ class FleetInstance:
 
     @property
     def instance_id(self) -> str:
-        """The id that its reports carry."""
+        """The ID in its reports."""
         return self.simulated.instance_id
 
     @property
     def name(self) -> str:
-        """For messages and file names."""
+        """The name for messages and files."""
         return f"{self.cluster}-{self.instance_type}-{self.scenario}-{self.seed}"
 
 
@@ -104,14 +104,14 @@ REHEARSED_FLEET: Final = (
 )
 
 KERNEL_MESSAGES: Final = b"6,0,0,-;a simulated kernel, whose hardware is well\n"
-"""The kernel log of every member, as /dev/kmsg would have it: this machine's own is not read."""
+"""The kernel log of every member, in the form of /dev/kmsg: this machine's own is not read."""
 
 
 def python_environment(base: Mapping[str, str]) -> dict[str, str]:
     """
-    Variables under which our packages are found from the repository.
+    Return variables with which our packages are found in the repository.
 
-    Settings of the user's own emitter or simulator are left out.
+    Settings of the user's own emitter or simulator are omitted.
     """
     kept = {name: base[name] for name in base if not name.startswith(("NEURON_EMF_", "NEURON_SIM"))}
     return {
@@ -165,7 +165,7 @@ class LiveFleet:
 
     def check_emitters(self) -> None:
         """
-        Make sure that every emitter still runs.
+        Check that every emitter still runs.
 
         Raises:
             EmbeddedAwsError: If one has ended.
@@ -176,7 +176,7 @@ class LiveFleet:
                 raise EmbeddedAwsError(msg, emitter.tail())
 
     def stop_emitters(self, patience_s: float) -> list[str]:
-        """Shut every emitter down cleanly; returns what went wrong with any."""
+        """Shut every emitter down cleanly. Return the problems."""
         for emitter in self._emitters:
             emitter.ask_to_stop()
         wrong = []
@@ -190,21 +190,21 @@ class LiveFleet:
 
     @property
     def written_truths(self) -> list[Path]:
-        """The truth files that have a report."""
+        """Return the truth files that have a report."""
         written = (path for path in self._truths.values() if path.exists())
         return [path for path in written if path.stat().st_size]
 
     def silent_members(self) -> list[FleetInstance]:
-        """Members whose simulator wrote no report: nothing is expected of them."""
+        """Return members whose simulator wrote no report: nothing is expected of them."""
         written = self.written_truths
         return [member for member, truth in self._truths.items() if truth not in written]
 
 
 def spool_folder(folder: Path, member: FleetInstance) -> Path:
-    """Where the emitter of *member* keeps its records."""
+    """Return the folder in which *member*'s emitter keeps its records."""
     return folder / "spools" / member.name
 
 
 def machine_folder(folder: Path, member: FleetInstance) -> Path:
-    """The files of the machine that *member* is: its `/proc` and what is beside it."""
+    """Return the folder of *member*'s machine: its `/proc` and the files next to it."""
     return folder / "machines" / member.name

@@ -1,8 +1,8 @@
 """
 The page of one rehearsal: `neuron-emf page` on the embedded AWS, at a port that commands know.
 
-Its alarms are the evaluator's. The endpoint and the alarms are readable without a token on this
-machine: `--rehearsal` reads them.
+Its alarms are the evaluator's. Programs on this machine can read the endpoint and the alarms
+without a token: `--rehearsal` reads them.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from local.rehearsal.alarm_board import AlarmBoard
 
 PORT: Final = 8600
-"""Where `--rehearsal` looks."""
+"""The port for `--rehearsal`."""
 
 DIFFERENCES_FILE: Final = Path(__file__).with_name("differences.yaml")
-"""Differences from AWS; the file says how to read them."""
+"""Differences from AWS; the file explains its format."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountEndpoint:
     """
-    Where the rehearsal's account is, for commands that look at it.
+    The endpoint of the rehearsal's account, for commands that read it.
 
     Attributes:
-        endpoint_url: Of the embedded AWS, `http://127.0.0.1:PORT`.
+        endpoint_url: The address of the embedded AWS, `http://127.0.0.1:PORT`.
 
-        log_group: Of the emitters' lines.
+        log_group: The log group of the emitters' lines.
 
-        rollups_log_group: Of the rollups.
+        rollups_log_group: The log group of the rollups.
     """
 
     endpoint_url: str
@@ -56,9 +56,9 @@ def open_page(
     place: AccountEndpoint, alarms: AlarmBoard, document: Mapping[str, Any], port: int
 ) -> PageServer:
     """
-    The page of the account at *place*, ready to start, at *port* when it can be had.
+    Return the page of the account at *place*, ready to start, at *port* if it is free.
 
-    *document* is the template; a port that is taken is said.
+    *document* is the template; a port that is taken is reported.
     """
     account = rehearsed_account(asdict(place))
     read_alarms = alarms.read_alarms
@@ -82,10 +82,10 @@ def open_page(
 
 def differences_from_aws(template: Mapping[str, Any]) -> list[str]:
     """
-    One sentence for each difference from AWS in a rehearsal of this *template*.
+    Return one sentence for each difference from AWS in a rehearsal of this *template*.
 
-    What the deployment leaves out is read from the template, which knows; resources that are
-    left out for the same reason share a sentence.
+    Resources that the deployment omits are read from the template; resources that are omitted for
+    the same reason share a sentence.
     """
     python = f"Python {platform.python_version()}"
     sentences = [

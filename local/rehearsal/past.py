@@ -1,9 +1,8 @@
 """
 An hour of history, simulated, replayed and delivered by the emitter's own code.
 
-What the emitter would have kept over a restart (above all for how many minutes
-each core has been idle) is left in each spool, so that the live emitters go on
-where the history ends.
+The state that the emitter would have kept over a restart (above all the idle minutes of each core)
+is left in each spool, so that the live emitters continue where the history ends.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 PAST_MINUTES: Final = 60
 LEAD_MINUTES: Final = 10  # simulated beyond the hour: its emitters stay until the live ones start
-PAST_PERIOD_S: Final = 15  # the longest period the emitter asks for: a third of the reports of 5 s
+PAST_PERIOD_S: Final = 15  # the emitter's longest period: a third of the reports of 5 s
 _FLUSH_S: Final = 20.0
 
 
@@ -67,12 +66,12 @@ class Past:
         return Past(self.folder, self.start_s + minutes * MINUTE_S, minutes)
 
     def truth(self, member: FleetInstance) -> Path:
-        """What the simulator of *member* says it produced."""
+        """Return the truth file of *member*'s simulator."""
         return self.folder / f"{member.name}.past-truth"
 
     @contextlib.contextmanager
     def lines(self) -> Iterator[Callable[[], dict[FleetInstance, list[str]]]]:
-        """Make the lines of each member beside other work; gives the call that waits for them."""
+        """Make the lines of each member during other work; yield the call that waits for them."""
         with ThreadPoolExecutor(1) as executor:
             futures = {member: executor.submit(self.replayed, member) for member in REHEARSED_FLEET}
             try:
@@ -81,7 +80,7 @@ class Past:
                 executor.shutdown(cancel_futures=True)
 
     def replayed(self, member: FleetInstance) -> list[str]:
-        """Play *member* for the minutes and `LEAD_MINUTES` more, and return its lines."""
+        """Simulate *member* for the minutes and `LEAD_MINUTES` more, and return its lines."""
         reports = self.folder / f"{member.name}.reports"
         machine = machine_folder(self.folder, member)
         play = member.play(
@@ -115,9 +114,8 @@ class Past:
         """
         Put the lines of the minutes from *since_s* on through the emitter's own delivery.
 
-        Calls *wait_until_stored* with the number of lines so far after each
-        member: the embedded AWS starts another worker for each delivery that
-        finds none free, which takes longer than waiting.
+        It calls *wait_until_stored* with the number of lines after each member: the embedded AWS
+        starts another worker for each delivery without a free one, which takes longer than waiting.
 
         Raises:
             EmbeddedAwsError: If a line was not delivered.
@@ -158,7 +156,7 @@ class Past:
 
 
 def state_after(last: MinuteRecord) -> bytes:
-    """What the emitter that wrote *last* would have kept for its next start."""
+    """Return the state that the emitter of *last* would have kept for its next start."""
     return msgspec.json.encode(
         FoldState(
             instance_id=last.instance_id,
@@ -175,7 +173,7 @@ def state_after(last: MinuteRecord) -> bytes:
 
 @contextlib.contextmanager
 def _variables(environment: Mapping[str, str]) -> Iterator[None]:
-    """The AWS variables of *environment*, for an SDK client that reads this process's."""
+    """Set the AWS variables of *environment* for an SDK client in this process."""
     before = dict(os.environ)
     os.environ.update({name: value for name, value in environment.items() if "AWS" in name})
     try:

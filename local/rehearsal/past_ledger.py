@@ -1,7 +1,7 @@
 """
 The ledger of the replayed hour: lines, report, digest and page must give the same amounts.
 
-Settle's own reckoning, without its table: the embedded one needs half a minute for its
+It uses settle's own calculation, without its table: the embedded table needs half a minute for its
 thousands of queries. The bucket is in memory.
 """
 
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SettledPast:
     """
-    The replayed hour as the ledger has it; it may touch two hours of the clock.
+    The replayed hour in the ledger; it may touch two hours of the clock.
 
     Attributes:
         lines: Its minute lines.
 
-        records: Those of the lines.
+        records: The records of the lines.
 
-        objects: Of the ledger, by key.
+        objects: Objects of the ledger, by key.
 
-        hours: Hours of the clock that are in it.
+        hours: The hours of the clock in it.
     """
 
     lines: Sequence[str]
@@ -67,7 +67,7 @@ class SettledPast:
     hours: range
 
     def idle_usd(self) -> dict[str, str]:
-        """Return what idle cores cost by the lines, the report from the ledger and the digest."""
+        """Return the cost of idle cores by the lines, the report from the ledger and the digest."""
         by_lines = MinuteLines(WHOLE_TIME, "", _LEDGER_RULES).fold_lines(self.lines)
         thens = {
             "the lines": then_by_days(by_lines, TeamRules())[0],
@@ -81,7 +81,7 @@ class SettledPast:
 
 
 def differences(what: str, amounts: Mapping[str, str]) -> list[str]:
-    """Return a sentence if the *amounts* of *what*, by who shows them, are not all the same."""
+    """Return a sentence if the *amounts* of *what*, by face, are not all equal."""
     if len(set(amounts.values())) == 1:
         return []
     listed = ", ".join(f"{face} {amount}" for face, amount in amounts.items())
@@ -89,7 +89,7 @@ def differences(what: str, amounts: Mapping[str, str]) -> list[str]:
 
 
 def agreement(what: str, amounts: Mapping[str, str]) -> str:
-    """Return the sentence that *what* costs the same by all who show its *amounts*."""
+    """Return the sentence that *what* costs the same on all faces of *amounts*."""
     *faces, last = amounts
     amount = usd(float(amounts[faces[0]]))
     return f"{what} cost {amount} by {', '.join(faces)} and {last}, to the last digit."
@@ -104,7 +104,7 @@ def digest_week(objects: Mapping[str, bytes], stop_hour: int) -> Week:
 
 
 def digest_of(week: Week) -> str:
-    """Return the digest of *week*; nothing is known of the seven days before."""
+    """Return the digest of *week*, without an earlier week."""
     before = range(week.hours.start - WEEK_HOURS, week.hours.start)
     return digest_text(week, Week(hours=before), STACK_NAME, EMBEDDED_REGION)
 
@@ -175,7 +175,7 @@ def days_before(past: SettledPast, days: int) -> dict[str, bytes]:
 
 
 def _continued(records: Sequence[MinuteRecord]) -> list[MinuteRecord]:
-    """The *records* of an hour as they are if the hour before was the same."""
+    """Return the *records* of an hour as they are after an equal hour."""
     by_time = sorted(records, key=lambda record: record.minute_ms)
     last = {record.instance_id: record.idle_minutes for record in by_time}
     continued = []
@@ -190,7 +190,7 @@ def _continued(records: Sequence[MinuteRecord]) -> list[MinuteRecord]:
 
 
 def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> list[LedgerRow]:
-    """What settle makes of the *records* of an hour before *end_minute*."""
+    """Return settle's rows for the *records* of an hour before *end_minute*."""
     minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
     for record in records:
         of_minute = minutes[record.minute_ms // MINUTE_MS]
@@ -206,7 +206,7 @@ def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> lis
 
 
 def _objects(hour: int, found: Sequence[LedgerRow]) -> dict[str, bytes]:
-    """What settle puts of the rows of an hour, by key."""
+    """Return settle's objects for the rows of an hour, by key."""
     objects = {}
     for part in range(PARTS_OF_HOUR):
         theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]

@@ -1,4 +1,4 @@
-"""One rehearsal: deploy, replay an hour, go live, and with an end: compare."""
+"""One rehearsal: deploy, replay an hour, go live and, with an end, compare."""
 
 from __future__ import annotations
 
@@ -66,32 +66,32 @@ if TYPE_CHECKING:
     from neuron_emf.page.server import PageServer
 
 DAYS: Final = 3
-"""Before the replayed hour, in the ledger."""
+"""Days before the replayed hour, in the ledger."""
 
 TEMPLATE_FILE: Final = REPOSITORY / "template.yaml"
 MINISTACK_PROGRAM: Final = REPOSITORY / ".venv-embedded" / "bin" / "ministack"
 SAM: Final = REPOSITORY / ".venv-sam" / "bin" / "sam"
 HISTORY_PATIENCE_S: Final = 90.0
-CLOSE_PATIENCE_S: Final = 100.0  # a minute closes 45 s after its end, or at 120 when one is missing
+CLOSE_PATIENCE_S: Final = 100.0  # a minute closes 45 s after its end, or at 120 if one is missing
 REFRESH_S: Final = 2.0
-LATEST_START_S: Final = 48  # into a minute: every emitter shall have a report in its first minute
+LATEST_START_S: Final = 48  # into a minute: every emitter must have a report in its first minute
 EMITTER_PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class RehearsalOutcome:
     """
-    How a rehearsal with an end ended.
+    The result of a rehearsal with an end.
 
     Attributes:
-        problems: What is wrong, as sentences; empty when all is right.
+        problems: Problems, as sentences; empty if everything is right.
 
         history_rollups: Rollups of the replayed hour that were compared.
 
         live_rollups: Rollups of live minutes that were compared.
 
-        amounts: Costs of the replayed hour and of the past days, as sentences; shown when all is
-            right.
+        amounts: Costs of the replayed hour and of the past days, as sentences; shown if everything
+            is right.
     """
 
     problems: list[str]
@@ -137,7 +137,7 @@ class Rehearsal:
             page_week = server.view.reads["/breakdown.json"]({"range": "7d"})
             wrong_week = problems_of_week(objects, week, page_week)
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
-            aws.refuse_strangers()  # again, now that its functions have run
+            aws.refuse_strangers()  # again, after its functions have run
             with step(f"Starting {len(REHEARSED_FLEET)} emitters with simulated neuron-monitors"):
                 bridged = self._bridge(aws, stack, past, lines)
                 for member in REHEARSED_FLEET:
@@ -164,7 +164,7 @@ class Rehearsal:
     def _deploy(
         self, aws: EmbeddedAws, past: Past
     ) -> tuple[DeployedStack, dict[FleetInstance, list[str]]]:
-        """Deploy; and make the lines of *past* meanwhile, as the SAM CLI mostly waits."""
+        """Deploy; make the lines of *past* meanwhile, because the SAM CLI mostly waits."""
         sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
             with step("Building and deploying template.yaml with the SAM CLI"):
@@ -208,8 +208,8 @@ class Rehearsal:
         """
         Put the days before the replayed hour into the ledger, with a bill, and write the digest.
 
-        The replayed hour is not settled before two hours have passed. Returns that hour, the
-        objects of the ledger, and the week of the digest.
+        The replayed hour is not settled before two hours have passed. Return that hour, the objects
+        of the ledger, and the week of the digest.
         """
         ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
         objects = days_before(ledger, DAYS)
@@ -222,7 +222,7 @@ class Rehearsal:
         return ledger, objects, week
 
     def _billed_usd(self, stack: DeployedStack, past: SettledPast) -> dict[str, str]:
-        """Split the made-up bill of the days before *past*; returns its amounts."""
+        """Split the invented bill of the days before *past*. Return its amounts."""
         settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
         split = chargeback(settings, rehearsed_account(asdict(stack.place)))
         charges = charges_of(past_days(past.hours.start, DAYS))
@@ -273,7 +273,7 @@ class Rehearsal:
         *,
         seconds: float | None,
     ) -> bool:
-        """Close minutes, and have alarms explained; whether Ctrl-C ended it."""
+        """Close minutes, and have alarms explained. Return True if Ctrl-C ended it."""
         until_s = time.time() + seconds if seconds else float("inf")
         asked_minute = closable_minute(time.time())
         explained = set[tuple[object, ...]]()
@@ -314,12 +314,12 @@ class Rehearsal:
         *,
         is_cut: bool,
     ) -> tuple[list[str], int, int]:
-        """Return what is wrong, and how many rollups of the hour and since were compared."""
+        """Return the problems, and the number of compared rollups of the hour and since."""
         history = expected_past(past)
         since = {key: of for key, of in expected_past(bridged).items() if key not in history}
         live = {**since, **expected_live(fleet, stopped_s)}
         expected = {**history, **live}
-        if is_cut:  # nobody waits for minutes that are not closed yet
+        if is_cut:  # do not wait for minutes that are not closed yet
             stack.read_new_rollups()
             expected = {key: expected[key] for key in expected.keys() & stack.rollups.minutes}
             live = {key: live[key] for key in live.keys() & expected}

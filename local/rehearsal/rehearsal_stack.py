@@ -1,7 +1,7 @@
 """
 The deployed stack as the rehearsal sees it: its log groups, its metrics, its functions.
 
-Only through public APIs, as a person with credentials would.
+It uses only public APIs, like a person with credentials.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 STACK_NAME: Final = "neuron-emf"
 INGEST_PATIENCE_S: Final = 60.0
-CLOSES_AFTER_S: Final = 45  # after its end the close function takes a minute on, not before
+CLOSES_AFTER_S: Final = 45  # the seconds after its end from which close accepts a minute
 CLOSE_AGAIN_S: Final = 5.0
 SETTLED_S: Final = 15.0
 _THREADS: Final = 8
 
 
 def closable_minute(at_s: float) -> int:
-    """The newest minute that close takes on at *at_s*, counted from the epoch."""
+    """Return the newest minute that close accepts at *at_s*, counted from the epoch."""
     return int(at_s - CLOSES_AFTER_S) // MINUTE_S - 1
 
 
 def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     """
-    Parameters that differ from what a user would deploy with.
+    Return parameters that differ from a user's deployment.
 
-    Runtime and architecture are this machine's, so that what is stated is what
-    runs; one that the *template* does not offer keeps its default.
+    Runtime and architecture are this machine's, so that the stated ones run; a value that the
+    *template* does not offer keeps its default.
     """
     wanted = {
         "Architecture": "arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
@@ -67,13 +67,13 @@ class DeployedStack:
     One deployed stack.
 
     Attributes:
-        rollups: The rollup lines seen so far.
+        rollups: The rollup lines so far.
 
         history: Its metrics.
 
-        place: Where others find them.
+        place: The endpoint for other programs.
 
-        pump: What stands in for CloudWatch's extraction.
+        pump: The replacement for CloudWatch's extraction.
     """
 
     def __init__(self, aws: EmbeddedAws, deployment: Deployment, since_ms: int) -> None:
@@ -93,16 +93,16 @@ class DeployedStack:
         self._outputs = outputs
 
     def read_new_rollups(self) -> int:
-        """Extract what is new; returns the number of new rollup lines."""
+        """Extract the new lines. Return the number of new rollup lines."""
         events = self.pump.extract_new_lines()[self.place.rollups_log_group]
         return self.rollups.add_messages(event.message for event in events)
 
     def stored_records(self) -> int:
         """
-        Minute records in the table.
+        Return the number of minute records in the table.
 
-        Counted there, because the embedded AWS may keep back what a function
-        prints at its end until the function runs again.
+        They are counted there, because the embedded AWS may hold back a function's output until the
+        function runs again.
         """
         scan = self._aws.client("dynamodb").get_paginator("scan")
         pages = scan.paginate(
@@ -115,12 +115,12 @@ class DeployedStack:
         return sum(page["Count"] for page in pages)
 
     def close_minutes(self) -> None:
-        """Ask the close function to run now, as its schedule does each minute."""
+        """Run the close function now, as its schedule does each minute."""
         function = self._outputs["CloseFunctionName"]
         self._aws.client("lambda").invoke(FunctionName=function, InvocationType="Event")
 
     def explain(self, event: Mapping[str, Any]) -> None:
-        """Have explain tell people of an alarm's *event*, as EventBridge does."""
+        """Make explain notify people of an alarm's *event*, as EventBridge does."""
         function = self.resources["ExplainFunction"]
         payload = json.dumps(event).encode()
         self._aws.client("lambda").invoke(FunctionName=function, Payload=payload)
@@ -137,7 +137,7 @@ class DeployedStack:
             )
 
     def refused_lines(self) -> list[str]:
-        """What CloudWatch would have refused to extract."""
+        """Return the lines that CloudWatch would have refused to extract."""
         pump = self.pump
         rules = ", ".join(f"{rule} {count} times" for rule, count in pump.broken_rules.items())
         sentence = f"{pump.refused} of {pump.emf_lines} EMF lines would not be extracted: {rules}"
@@ -152,10 +152,10 @@ class DeployedStack:
         again_s: float = CLOSE_AGAIN_S,
     ) -> None:
         """
-        Have minutes closed, each *again_s*, until every expected rollup is right.
+        Close minutes, every *again_s*, until every expected rollup is right.
 
-        What is not right after *patience_s*, or when all are there and nothing
-        new comes any more, is for the verdict to say.
+        The verdict reports whatever is not right after *patience_s*, or when all are there and
+        nothing new comes any more.
         """
         started_s = news_s = time.monotonic()
         asked_s = started_s - again_s

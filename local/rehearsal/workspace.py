@@ -1,7 +1,7 @@
 """
 The processes and the folder of a rehearsal, and their removal at its end.
 
-A signal interrupts nothing: it is remembered, and the next wait raises. Each process is adopted
+A signal interrupts nothing: it is remembered, and the next wait raises. Each process is registered
 before the next wait, so a signal always finds every process registered.
 """
 
@@ -27,7 +27,7 @@ STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
 FOLDER_PREFIX: Final = "neuron-emf-rehearsal-"
 DOT_EACH_S: Final = 2.0
 _LOOK_S: Final = 0.05
-"""How often a wait checks for a signal: sleep goes on after one."""
+"""Seconds between two checks for a signal during a wait: sleep continues after one."""
 
 
 class StoppedError(Exception):
@@ -35,7 +35,7 @@ class StoppedError(Exception):
     A signal asked the rehearsal to stop.
 
     Attributes:
-        signal_number: Its number.
+        signal_number: The signal's number.
     """
 
     def __init__(self, signal_number: int) -> None:
@@ -46,10 +46,10 @@ class StoppedError(Exception):
 @final
 class Workspace:
     """
-    Use as a context manager; what was started inside is gone after it.
+    The workspace of a rehearsal, a context manager; everything started inside is gone after it.
 
     Attributes:
-        folder: Takes everything that is written.
+        folder: The folder for all written files.
     """
 
     def __init__(self) -> None:
@@ -80,12 +80,12 @@ class Workspace:
             raise StoppedError(self._signal_number)
 
     def forget_signal(self) -> None:
-        """Go on after Ctrl-C, which ends what is shown and not the comparison after it."""
+        """Continue after Ctrl-C, which ends the display and not the comparison after it."""
         self._signal_number = 0
 
     def wait(self, seconds: float) -> None:
         """
-        Wait, but no longer than until a signal comes.
+        Wait, but at most until a signal comes.
 
         Raises:
             StoppedError: If one came.
@@ -96,7 +96,7 @@ class Workspace:
         self.check_signals()
 
     def adopt(self, child: ChildProcess) -> ChildProcess:
-        """Have *child* end with the workspace."""
+        """Stop *child* together with the workspace."""
         self._children.append(child)
         return child
 
@@ -105,7 +105,7 @@ class Workspace:
         (self.folder / name).write_text(f"{text}\n", encoding="utf-8")
 
     def stop_all(self) -> None:
-        """Stop every process that was adopted, all at once."""
+        """Stop every registered process, all at once."""
         children = self._children
         self._children = []
         for child in children:
@@ -121,7 +121,7 @@ class Workspace:
 
 @contextlib.contextmanager
 def step(title: str) -> Iterator[None]:
-    """Print *title*, a dot each `DOT_EACH_S`, then how long the block took."""
+    """Print *title*, a dot each `DOT_EACH_S`, then the time that the block took."""
     started_s = time.monotonic()
     print(f"{title} ...", end="", flush=True)
     outcome = "stopped after"

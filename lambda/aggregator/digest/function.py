@@ -1,13 +1,13 @@
 """
-Handler: each week, what idle cores cost, to the topic of the digest.
+Handler: each week, the cost of idle cores, to the topic of the digest.
 
-It adds up summaries of the ledger's hours. An hour without a summary is missing, never one in which
-nothing was idle: what is unknown is reported as unknown, never as 0. The text has at most 20,000
-bytes; names are other people's and on one line.
+It adds up summaries of the ledger's hours. An hour without a summary is missing, never an hour
+without idle cores: unknown amounts are reported as unknown, never as 0. The text has at most 20,000
+bytes; names come from other people and are on one line.
 
-Asynchronous, as explain: an exception makes Lambda try again and in the end hand the
-event to the failure destination. For another week, invoke it with the hour
-after that week, `{"Until": "2026-11-23T00:00Z"}`.
+The invocation is asynchronous, as for explain: an exception makes Lambda try again and in the end
+send the event to the failure destination. For another week, invoke it with the hour after that
+week, `{"Until": "2026-11-23T00:00Z"}`.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ logger = Logger()
 MAX_ROWS_IN_DIGEST: Final = 5
 
 _DAY_S: Final = 86_400
-_SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # of when it may: the next tick, and a slow one
+_SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # for the next scheduled run, and a slow one
 
 
 @dataclass(slots=True)
 class Week(Then):
     """
-    Seven days, added up.
+    Seven days added up.
 
     Attributes:
-        hours: All of them, whole ones since the epoch.
+        hours: All hours, as whole hours since the epoch.
 
-        settled: Those that are in the sums.
+        settled: The hours in the sums.
     """
 
     hours: range = field(kw_only=True)
@@ -86,7 +86,7 @@ class Week(Then):
 
     @property
     def covered_words(self) -> str:
-        """`166 of 168 hours`."""
+        """Return `166 of 168 hours`."""
         return f"{len(self.settled)} of {len(self.hours)} hours"
 
 
@@ -109,7 +109,7 @@ def write_digest(
     objects: LedgerObjects, end_hour: int, stack_name: str, region: str
 ) -> TopicMessage:
     """
-    The digest of the seven days before *end_hour*.
+    Return the digest of the seven days before *end_hour*.
 
     Raises:
         LedgerError: If the bucket did not answer.
@@ -123,13 +123,13 @@ def write_digest(
 
 
 def last_midnight(now_s: float, late_minutes: int) -> int:
-    """The last midnight UTC before which every hour should be settled, in hours."""
+    """Return the last midnight UTC before which every hour should be settled, in hours."""
     settled_s = now_s - 60 * (late_minutes + MARKER_SLACK_MINUTES + _SETTLES_WITHIN_MINUTES)
     return int(settled_s) // _DAY_S * DAY_HOURS
 
 
 def digest_message(week: Week, before: Week, stack_name: str, region: str) -> TopicMessage:
-    """The digest of *week*, beside the seven days *before*."""
+    """Return the digest of *week*, compared with the seven days *before*."""
     named = dearest(week.owners, MAX_ROWS_IN_DIGEST)
     teams = teams_attribute(key.team for key, core_time in named if core_time.idle)
     subject = _subject(week)
@@ -144,7 +144,7 @@ def digest_message(week: Week, before: Week, stack_name: str, region: str) -> To
 
 
 def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
-    """The text of *week*, compared with the seven days *before*."""
+    """Return the text of *week*, compared with the seven days *before*."""
     first_ms = week.hours.start * HOUR_MS
     end_ms = week.hours.stop * HOUR_MS
     where = f"--stack-name {shlex.quote(stack_name)} --region {shlex.quote(region)}"
@@ -191,7 +191,7 @@ def _sums(week: Week, before: Week) -> list[str]:
 
 
 def _change(total: CoreTime, week: Week, before: Week) -> str:
-    """By hours of the ledger, so that a gap is no saving."""
+    """Return the change per hour in the ledger, so that a gap is not a saving."""
     if not before.settled:
         return "The 7 days before are not in the ledger."
     past = before.total.idle_cost or 0

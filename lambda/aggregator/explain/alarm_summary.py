@@ -50,7 +50,7 @@ MESSAGE_WORDS: Final = json.loads(Path(__file__).with_name("message_words.json")
 """Texts of messages about alarms."""
 
 _OWNER_KIND_WORDS: Final = MESSAGE_WORDS["owners"]
-"""How names of owners begin, what such an owner is, and when it lets go of its cores."""
+"""The beginnings of owners' names, the kind of owner, and when it releases its cores."""
 
 _WITH_USER: Final = ("slurm", "unit", "process")
 
@@ -157,7 +157,7 @@ class AlarmSummary:
 
     @property
     def haste(self) -> str:
-        """The sentence that says whether the message can wait; may be empty."""
+        """Return the sentence that says whether the message can wait; may be empty."""
         return f"{HASTE[self.urgency]}: {self.reason}" if self.reason else ""
 
 
@@ -166,7 +166,7 @@ class OwnerWords(NamedTuple):
     An owner of cores, in harmless words.
 
     Attributes:
-        short: Such as `Slurm job 4711`.
+        short: The short form, such as `Slurm job 4711`.
 
         words: The same with user and team.
 

@@ -1,15 +1,14 @@
 """
-What EventBridge delivers of an alarm, and what such an alarm can be about.
+Parse EventBridge's events about alarms, and find the subject of an alarm.
 
-Two kinds of events, both described at
+There are two kinds of events, both described at
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html:
-`CloudWatch Alarm State Change` of an alarm on a metric, which names the state
-before, and `CloudWatch Alarm Contributor State Change` of one series of an
-alarm on a query. The latter does not name the state before: a contributor is
-in ALARM or OK, so one that is OK now was in ALARM.
+`CloudWatch Alarm State Change` of an alarm on a metric, which has the previous state, and
+`CloudWatch Alarm Contributor State Change` of one series of an alarm on a query. The latter does
+not have the previous state: a contributor is in ALARM or OK, so one that is OK now was in ALARM.
 
-The subject follows from the metric that the alarm watches, never from the alarm's name:
-CloudFormation makes names up, and people rename alarms.
+The subject depends on the metric that the alarm watches, never on the alarm's name: CloudFormation
+generates names, and people rename alarms.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 NO_DATA: Final = "NO DATA"
-"""How people read INSUFFICIENT_DATA."""
+"""The words for INSUFFICIENT_DATA."""
 
 _FILLED: Final = re.compile(r"([0-9]{1,4}) missing datapoints? (?:was|were) treated as \[NonB")
 _ALARM_STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
@@ -52,13 +51,13 @@ SILENCE: Final = ALARMS["SilentInstances"]
 HARDWARE: Final = ALARMS["HardwareErrors"]
 EXECUTION_ERRORS: Final = ALARMS["ExecutionErrors"]
 UNKNOWN_SUBJECT: Final = ClusterAlarm()
-"""Of an alarm on none of our metrics."""
+"""The subject of an alarm on none of our metrics."""
 
 ALARM_SUBJECTS: Final = {alarm.metric: alarm for alarm in ALARMS.values()}
 
 
 def find_subject(metrics: Iterable[str]) -> ClusterAlarm:
-    """The subject of the first of *metrics* that is ours; `UNKNOWN_SUBJECT` where none is."""
+    """Return the subject of the first of *metrics* that is ours, otherwise `UNKNOWN_SUBJECT`."""
     return next(
         (ALARM_SUBJECTS[metric] for metric in metrics if metric in ALARM_SUBJECTS), UNKNOWN_SUBJECT
     )
@@ -71,38 +70,36 @@ class EventError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Transition:
     """
-    An alarm, or one contributor of it, changed its state.
+    A change of state of an alarm, or of one of its contributors.
 
     Attributes:
         alarm: The alarm's name.
 
-        alarm_arn: Its ARN; empty when the event has none.
+        alarm_arn: Its ARN; empty if the event has none.
 
         account: The account it is in; may be empty.
 
-        region: The region it is in; empty when the event names none.
+        region: Its Region; empty if the event has none.
 
-        state: What it is now.
+        state: The new state.
 
-        before: What it was, or None when the event does not say so.
+        before: The previous state, or None if the event does not have it.
 
-        at_s: Since when it has this state, seconds since the epoch.
+        at_s: When it entered the new state, seconds since the epoch.
 
-        before_at_s: Since when it had the state before; None when unknown.
+        before_at_s: When it entered the previous state; None if unknown.
 
-        reason: Why, in CloudWatch's words.
+        reason: The reason, in CloudWatch's words.
 
-        metrics: The metrics of ours that the alarm watches, those that decide
-            first.
+        metrics: Our metrics that the alarm watches, first those that decide.
 
-        other_metrics: Those that are not ours.
+        other_metrics: Other metrics that the alarm watches.
 
-        cluster: The cluster it is about; None when nothing says so.
+        cluster: The cluster it is about; None if unknown.
 
-        muted_by: ARN of the mute rule that was active; empty when none was.
+        muted_by: ARN of the mute rule that was active; empty if none was.
 
-        identity: The same for each delivery of this transition, and for no
-            other transition.
+        identity: The same for each delivery of this transition, and different for every other.
     """
 
     alarm: str
@@ -122,14 +119,14 @@ class Transition:
 
     @property
     def lasted_minutes(self) -> float | None:
-        """Minutes that the state before lasted; None when unknown."""
+        """The minutes in the previous state; None if unknown."""
         if self.before_at_s is None or self.before_at_s > self.at_s:
             return None
         return (self.at_s - self.before_at_s) / 60
 
     @property
     def shown_state(self) -> str:
-        """The state as people read it; a contributor without data is not OK."""
+        """The state for people; a contributor without data is not OK."""
         return NO_DATA if self.is_gone or self.state == "INSUFFICIENT_DATA" else self.state
 
     @property
@@ -201,7 +198,7 @@ def read_transition(event: JsonObject) -> Transition:
 
 
 def _muted_by(mute: JsonObject, at_s: float) -> str:
-    """The mute rule that was active at *at_s*; outside of its window it mutes nothing."""
+    """Return the mute rule that was active at *at_s*; outside its window it mutes nothing."""
     start_s = _seconds(text_in(mute, "muteWindowStart"))
     end_s = _seconds(text_in(mute, "muteWindowEnd"))
     before = start_s is not None and at_s < start_s
@@ -210,7 +207,7 @@ def _muted_by(mute: JsonObject, at_s: float) -> str:
 
 
 def _watched(configuration: JsonObject) -> Iterator[tuple[str, bool, str]]:
-    """Name, whether it is ours, and cluster of each metric; those that decide the state first."""
+    """Yield name, whether it is ours, and cluster of each metric, first those that decide."""
     queries = entries_in(configuration, "metrics")
     for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
         metric = object_in(object_in(query, "metricStat"), "metric")
