@@ -1,10 +1,10 @@
 """
 The stack's alarms, by DescribeAlarms and DescribeAlarmContributors, and explain's messages.
 
-An alarm on a query is in ALARM for some clusters and not for others: those for
-which it is are its contributors, and CloudWatch lists no others. A message of explain is a line
-of Kind `message`: read for the last day once, and each minute the newest again. It stays the
-newest one about an alarm until the alarm is over, and may tell the alarms on several metrics.
+An alarm on a query is in ALARM for some clusters and not for others: CloudWatch lists only the
+clusters in ALARM, as contributors. A message of explain is a line of Kind `message`: the last day
+is read once, and each minute the newest again. It stays the newest one about an alarm until the
+alarm is over, and may cover the alarms on several metrics.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarmContributors.html
 """
 
@@ -41,7 +41,7 @@ URGENCY: Final = {
 """Urgency of an alarm without a message, by logical ID; every other alarm is for today."""
 
 REHEARSAL_ALARMS: Final = "rehearsal-alarms.json"
-"""What the rehearsal calls the states that its evaluator gives."""
+"""The rehearsal's document with the states from its evaluator."""
 
 ALARM_PERMISSIONS: Final = ("cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmContributors")
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -62,11 +62,11 @@ _ALARM_KEY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 def alarm_status(logical_id: str, properties: JsonObject, name: str, now: JsonObject) -> JsonObject:
     """
-    The alarm *name*, which is *logical_id* in the template, as `schemas/now.json` describes it.
+    Return the alarm *name*, *logical_id* in the template, as `schemas/now.json` describes it.
 
-    Its *properties* are as CloudFormation or DescribeAlarms has them. *now* has its `state`, the
-    `reason`, maybe `since_ms`, and its `contributors`: the clusters or functions for which an
-    alarm on a query is in ALARM.
+    Its *properties* have the form of CloudFormation or DescribeAlarms. *now* has its `state`, the
+    `reason`, maybe `since_ms`, and its `contributors`: the clusters or functions for which an alarm
+    on a query is in ALARM.
     """
     subject = logical_id.removesuffix("Alarm")
     first, *rest = _WORD.split(subject)
@@ -136,7 +136,7 @@ class AccountAlarms:
 
     def __init__(self, account: Account) -> None:
         """
-        Those whose names CloudFormation made of the stack's name.
+        Find the alarms whose names CloudFormation made from the stack's name.
 
         Raises:
             SettingsError: If no client can be made.
@@ -148,7 +148,7 @@ class AccountAlarms:
 
     def read_alarms(self) -> list[JsonObject]:
         """
-        All alarms of the stack, now.
+        Return all alarms of the stack as they are now.
 
         Raises:
             SourceError: If CloudWatch refuses or does not answer.
@@ -185,7 +185,7 @@ class AccountAlarms:
 
 def alarms_reader(account: Account) -> Callable[[], list[JsonObject]]:
     """
-    What reads the alarms of *account*.
+    Return a reader of the alarms of *account*.
 
     Raises:
         SettingsError: If no client can be made.
@@ -195,7 +195,7 @@ def alarms_reader(account: Account) -> Callable[[], list[JsonObject]]:
 
 def read_rehearsal_alarms() -> list[JsonObject]:
     """
-    The rehearsal's alarms by its own evaluator: the emulator's states are wrong.
+    Return the rehearsal's alarms by its own evaluator: the emulator's states are wrong.
 
     Raises:
         SourceError: If no rehearsal runs.
@@ -205,20 +205,20 @@ def read_rehearsal_alarms() -> list[JsonObject]:
 
 
 def is_about_clusters(properties: JsonObject) -> bool:
-    """Whether an alarm, as CloudFormation or DescribeAlarms has it, watches clusters' metrics."""
+    """Return True if an alarm, in CloudFormation's or DescribeAlarms' form, watches clusters."""
     queries = json.dumps(properties.get("Metrics", []), default=str)
     return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
 
 
 def _since(row: JsonObject) -> JsonObject:
-    """Why an alarm or a contributor is in its state, in CloudWatch's words, and since when."""
+    """Return CloudWatch's reason for the state of an alarm or contributor, and its start."""
     since = row.get("StateTransitionedTimestamp")
     since_ms = None if since is None else round(since.timestamp() * 1000)
     return {"reason": row.get("StateReason", ""), "since_ms": since_ms}
 
 
 def messages_group(account: Account) -> str:
-    """The log group of the stack's function explain."""
+    """Return the log group of the stack's function explain."""
     return f"/neuron-emf/{account.stack_name}/explain"
 
 
@@ -226,7 +226,7 @@ class MessageLines:
     """The messages of one stack; any thread may ask."""
 
     def __init__(self, account: Account, logs: Any, now_ms: Callable[[], int]) -> None:  # noqa: ANN401  # a boto3 client
-        """Nothing is read yet; *logs* is a client of *account*."""
+        """Read nothing yet; *logs* is a client of *account*."""
         self._group = LogGroup(account, messages_group(account), logs)
         self._now_ms = now_ms
         self._lock = threading.Lock()
@@ -235,7 +235,7 @@ class MessageLines:
 
     def read_newest_first(self) -> list[JsonObject]:
         """
-        All messages of the last day, the newest first.
+        Return all messages of the last day, the newest first.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.

@@ -1,9 +1,9 @@
 """
 The breakdown: idle cores now and their cost over a range, by owner, team, cluster, type, instance.
 
-Cores and USD per hour are of the newest minute, whatever the range; the amount is the sum over the
-range, of rollups or of settled hours. What is unknown is None. As in the report, an amount is that
-of the cores that have a price, and None if none has one.
+Cores and USD per hour are those of the newest minute, whatever the range; the amount is the sum
+over the range, from rollups or from settled hours. An unknown value is None. As in the report, an
+amount covers the cores that have a price, and is None if none has one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GROUPS: Final = {
 """The members that tell rows apart, by group."""
 
 BY_INSTANCE: Final = frozenset({"type", "instance"})
-"""Groups of instances; all others are of owners."""
+"""Groups of instances; all others are groups of owners."""
 
 ROLLUP_UNIT: Final = MICRO * HOUR_MINUTES
 """Rollups have micro-USD per hour, added up over minutes."""
@@ -63,7 +63,7 @@ _NUMBERS: Final[dict[str, Callable[[Iterable[Any]], Any]]] = {
 }  # fmt: skip
 _PLACES: Final = frozenset({"owner", "team", "cluster", "instance", "instance_type"})
 _ALSO: Final = {"owner": "team", "instance": "instance_type"}
-"""Members that rows of a group have beside those that tell them apart."""
+"""Members of a group's rows in addition to those that tell them apart."""
 
 _NO_FACTS: Final[JsonObject] = {"uses": "", "marks": [], "is_gone": None, "cannot_wait": ""}
 _INSTANCE_NAMES: Final = {OTHER_OWNERS: "Others", NOT_REPORTED_OWNER: "Not reported"}
@@ -80,9 +80,9 @@ class Amounts:
     The idle time of a range.
 
     Attributes:
-        then: By owner, instance and instance type.
+        then: The idle time by owner, instance and instance type.
 
-        unit: Parts of a dollar in which its money is.
+        unit: The parts of a dollar in its amounts.
 
         unlisted: Clusters whose instances are not all listed.
     """
@@ -95,7 +95,7 @@ class Amounts:
         """
         Return the amounts that rows of *group* add up, and whether each row has all of its own.
 
-        What is not known by instance or type is of `[others]`.
+        Amounts that are unknown by instance or type belong to `[others]`.
         """
         owners = [self._item(key, time) for key, time in self.then.owners.items()]
         if group not in BY_INSTANCE:
@@ -141,7 +141,7 @@ def amounts_of_rollups(rollups: Iterable[PublishedRollup]) -> Amounts:
 
 
 def _others(owners: Sequence[JsonObject], listed: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return for each cluster what *owners* have more than *listed*."""
+    """Return for each cluster the amounts of *owners* beyond those *listed*."""
     taken = [
         {"cluster": row["cluster"], **{name: row[name] and -row[name] for name in _RANGE_AMOUNTS}}
         for row in listed
@@ -197,10 +197,10 @@ def breakdown(
     query: Texts,
 ) -> JsonObject:
     """
-    Return the rows of *group*, most money first, their total, and what to know about them.
+    Return the rows of *group*, most money first, their total, and remarks.
 
     *now* is the answer for the first screen and *instances* are those of `/cores.json`; *amounts*
-    is None if the range is not read. *query* has the cluster, team and owner that are shown.
+    is None if the range is not read. *query* has the selected cluster, team and owner.
     """
     is_filtered = bool(query.get("team") or query.get("owner"))
     notes = []
@@ -245,7 +245,7 @@ def breakdown(
 
 
 def is_on(instance: JsonObject, query: Texts) -> bool:
-    """Return True if *instance*, its type, an owner and a team on it are what *query* names."""
+    """Return True if *query* names *instance*, its type, or an owner or team on it."""
     values = {
         "instance": [instance["instance"]],
         "type": [instance["instance_type"]],
@@ -281,7 +281,7 @@ def _of_instance(row: JsonObject) -> JsonObject:
 
 
 def _facts_of_owners(instances: Sequence[JsonObject]) -> dict[tuple[str, str], JsonObject]:
-    """Return what is known of the holders of each owner, by its name and cluster."""
+    """Return the facts about the holders of each owner, by its name and cluster."""
     holders: dict[tuple[str, str], list[JsonObject]] = defaultdict(list)
     for instance in instances:
         for holder in instance["holders"]:
@@ -305,7 +305,7 @@ def _facts(holders: Sequence[JsonObject]) -> JsonObject:
 
 
 def _absent(group: str, now: JsonObject, in_range: Sequence[JsonObject]) -> JsonObject:
-    """Return the idle cores of a row that only the range has: 0 if now lists every row."""
+    """Return the idle cores of a row that only the range has: 0 if *now* lists every row."""
     published = {row["cluster"] for row in now["clusters"]}
     has_others = any(row["owner"] == OTHER_OWNERS for row in now["owners"])
     is_known = now["owners_known"] and not has_others and group not in BY_INSTANCE

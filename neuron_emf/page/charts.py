@@ -1,9 +1,9 @@
 """
 Charts and trends: the numbers of clusters over time, from rollups or from hours of the ledger.
 
-A minute or an hour without data has no value, so that the page draws a gap and never a zero. A
-sum over clusters has none if a cluster that is published before and after it has no line, or if
-the line of a cluster does not have the number.
+A minute or an hour without data has no value, so that the page draws a gap and never a zero. A sum
+over clusters is missing if a cluster with earlier and later lines has none, or if a cluster's line
+lacks the number.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
     Cells = Mapping[tuple[str, int], PublishedRollup | CoreTime]
-    """What is known of a cluster, by its name and a moment in milliseconds."""
+    """The values of a cluster, by its name and a time in milliseconds."""
     Samples = dict[str, dict[int, tuple[float, float]]]
     """Values with their weights in a mean, by cluster and moment."""
 
 MAX_SERIES: Final = 8
-"""Clusters with a series of their own; all others together are one more."""
+"""Clusters with their own series; all others together are one more."""
 
 ALL_CLUSTERS: Final = "All clusters"
 NO_SUM: Final = "Some clusters do not report this number, so there is no sum. Choose by cluster."
@@ -59,7 +59,7 @@ _HOUR_VALUES: Final[dict[str, Callable[[CoreTime], float | None]]] = {
     "CoveragePercent": lambda time: 100 * time.known / time.allocated,
     "Executions": lambda time: time.executions and time.executions / HOUR_MINUTES,
 }
-"""How an hour of the ledger that has known time answers for a member of rollups."""
+"""Functions that compute a member of rollups from an hour of the ledger with known time."""
 
 
 def charts(
@@ -133,7 +133,8 @@ def _samples(chart: JsonObject, cells: Cells) -> Samples:
     first = next(iter(signs))
     of_hour = _HOUR_VALUES.get(first)
     for (cluster, at_ms), cell in cells.items():
-        of_cluster = samples[cluster]  # also of a cluster without values: no sum is known without
+        # also for a cluster without values: without them no sum is known
+        of_cluster = samples[cluster]
         value = None
         if isinstance(cell, PublishedRollup):
             weight = _signed(cell, chart["weight"]) if "weight" in chart else 1.0
@@ -179,7 +180,8 @@ def _whole_moments(cells: Iterable[tuple[str, int]]) -> dict[int, set[str]]:
         span[:] = min(span[0], at_ms), max(span[1], at_ms)
     newest_ms = max(clusters, default=0)
     for span in spans.values():
-        if newest_ms - span[1] <= COVERAGE_SPREAD_MINUTES * MINUTE_MS:  # its newest may still come
+        # its newest line may still come
+        if newest_ms - span[1] <= COVERAGE_SPREAD_MINUTES * MINUTE_MS:
             span[1] = newest_ms
     return {
         at_ms: there

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PageSettings(AccountSettings, IdleSettings):
-    """Where the page is served, and what it counts as idle."""
+    """The address of the page, and the time after which it counts a core as idle."""
 
     port: int = setting(
         0, "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.", kind=click.IntRange(0, 65_535)

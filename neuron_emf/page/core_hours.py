@@ -1,9 +1,8 @@
 """
 Cores by instance in the newest whole minute, and one instance's hour, from minute lines.
 
-Copies of a line count once, and what several lines say of one minute of one
-instance is merged as the stack merges it. A minute without a line is no minute:
-its state is `-` and its utilization null, never zero.
+Copies of a line count once, and several lines of one minute of one instance are merged as the stack
+merges them. A minute without a line has the state `-` and the utilization null, never zero.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def newest_minute(
     lines: Iterable[str], minute_ms: int, cluster: str, idle_after_minutes: int
 ) -> list[dict[str, Any]]:
     """
-    The instances of *cluster*, or of all, in one minute; the most idle cores first.
+    Return the instances of *cluster*, or of all, in one minute; the most idle cores first.
 
     Each core has the letter of `_letters`, in capitals if it has not been busy for
     *idle_after_minutes*, and its utilization in whole percent, null if unknown.
@@ -63,7 +62,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonO
     """
     Return each core of one instance over the minutes of *lines*.
 
-    Without a *cluster* it is the cluster of the newest line.
+    Without a *cluster*, the cluster of the newest line counts.
     """
     merged = _merged(lines, cluster)
     own = [key for key in merged if key[1] == instance_id]
@@ -99,7 +98,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonO
 
 
 def _holders(record: MinuteRecord) -> list[Members]:
-    """Who has cores that are not busy, held or only reserved; in `Marks` what is known of each."""
+    """Return the holders and owners of cores that are not busy, with known facts in `Marks`."""
     minute = record.minute_ms // MINUTE_MS
     shown = []
     for holder, members in zip(record.holders, holder_members(record.holders), strict=True):
@@ -125,7 +124,7 @@ def _holders(record: MinuteRecord) -> list[Members]:
 def _merged(
     lines: Iterable[str], cluster: str
 ) -> Mapping[tuple[str, str], dict[int, MinuteRecord]]:
-    """Merged records by cluster and instance, then by minute."""
+    """Return merged records by cluster and instance, then by minute."""
     parts: dict[tuple[str, str, int], list[MinuteRecord]] = defaultdict(list)
     for record in Records().read_records(lines):
         if not cluster or record.cluster == cluster:
@@ -164,7 +163,7 @@ def _now(
 
 
 def _letters(record: MinuteRecord) -> str:
-    """The state of each core; an unattached one is `r`, `u` or `n`."""
+    """Return the state of each core; an unattached one is `r`, `u` or `n`."""
     reserved = record.reserved
     state = record.core_state
     if record.is_allocation_unknown:

@@ -1,10 +1,9 @@
 """
-The stack's saved queries, run by Logs Insights when a user presses the button next to its price.
+The stack's saved queries, run by Logs Insights when a user presses a button next to a price.
 
-The price is that of all the lines of the time: one minute of each log group is read,
-which costs nothing, and counted as often as there are minutes. What an index spares
-is not billed, so a query may cost less.
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
+The price covers all lines of the time: one minute of each log group is read, which costs nothing,
+and multiplied by the number of minutes. Data that an index skips is not billed, so a query may cost
+less. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ OTHER_ACTIONS: Final = ("logs:DescribeQueryDefinitions", "logs:GetQueryResults")
 MAX_ROWS_OF_QUERY: Final = 1_000
 USD_PER_GB_SCANNED: Final = 0.005  # us-east-1, list price of November 2026
 SAMPLED_BEFORE_MS: Final = 10 * MINUTE_MS
-"""The minute that is counted lies so far back that its lines have come."""
+"""The counted minute is so far in the past that its lines have arrived."""
 
 _QUERY_TIMEOUT_S: Final = 60.0
 _QUERY_POLL_S: Final = 0.5
@@ -40,7 +39,7 @@ class UnknownQueryError(ValueError):
 
 
 class PaidQueries:
-    """The saved queries of one stack that need nothing but a time."""
+    """The saved queries of one stack that need only a time."""
 
     def __init__(
         self,
@@ -48,14 +47,14 @@ class PaidQueries:
         logs: Any,  # noqa: ANN401  # a boto3 client
         now_ms: Callable[[], int],
     ) -> None:
-        """Nothing is read yet; *logs* is a client of *account*."""
+        """Read nothing yet; *logs* is a client of *account*."""
         self._account = account
         self._logs = logs
         self._now_ms = now_ms
 
     def price_queries(self, minutes: int) -> list[JsonObject]:
         """
-        Each query by name, with what a run over the last *minutes* costs at most, in USD.
+        Return each query by name, with the highest cost of a run over *minutes*, in USD.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -67,7 +66,7 @@ class PaidQueries:
 
     def run_query(self, name: str, minutes: int) -> JsonObject:
         """
-        The rows of the query *name* over the last *minutes*; CloudWatch bills it.
+        Return the rows of the query *name* over the last *minutes*; CloudWatch bills it.
 
         Raises:
             UnknownQueryError: If there is no such query.
@@ -113,9 +112,9 @@ class PaidQueries:
 
     def _definitions(self) -> dict[str, tuple[str, str]]:
         """
-        Log group and text by name without the stack's.
+        Return log group and text by name, without the stack's name.
 
-        Those that ask for a value or for several log groups are left out.
+        Queries that need a value or several log groups are omitted.
         """
         prefix = f"{self._account.stack_name}/"
         request = {"queryDefinitionNamePrefix": prefix}

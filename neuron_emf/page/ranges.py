@@ -1,8 +1,8 @@
 """
-Ranges of the page, and the hours of the ledger that the long ones are made of.
+Ranges of the page, and the ledger's hours in the long ones.
 
-Up to 24 hours come from rollups, 7 and 30 days from the ledger. Only the summaries of its hours
-are read, each once. An hour without a summary is missing, never an hour without cost.
+Ranges up to 24 hours come from rollups, 7 and 30 days from the ledger. Only the summaries of its
+hours are read, each once. An hour without a summary is missing, never an hour without cost.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ RANGES: Final = {
 
 DEFAULT_RANGE: Final = "1h"
 UNASKED_MINUTES: Final = 3 * HOUR_MINUTES
-"""A longer range of rollups is read only if a person asks for it."""
+"""A longer range of rollups is read only if a person requests it."""
 
 _LOOK_AGAIN_MS: Final = 5 * MINUTE_MS
-"""How long an hour that has no summary yet is not looked for again."""
+"""Milliseconds after which an hour without a summary is searched for again."""
 
 
 class Span(NamedTuple):
@@ -47,7 +47,7 @@ class Span(NamedTuple):
     Attributes:
         name: One of `RANGES`.
 
-        x: The start of each of its minutes, or of its hours if it is of the ledger.
+        x: The start of each of its minutes, or of its hours if it comes from the ledger.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Span(NamedTuple):
 
     @property
     def minutes(self) -> int:
-        """Its length."""
+        """Its length in minutes."""
         return RANGES[self.name]
 
     @property
@@ -65,7 +65,7 @@ class Span(NamedTuple):
 
     @property
     def hours(self) -> range:
-        """Its hours since the epoch, if it is of the ledger."""
+        """Its hours since the epoch, if it comes from the ledger."""
         return range(self.x.start // HOUR_MS, self.x.stop // HOUR_MS)
 
 
@@ -74,13 +74,13 @@ def span_of(name: str, now_ms: int) -> Span:
     name = name if name in RANGES else DEFAULT_RANGE
     step_ms = HOUR_MS if RANGES[name] > DAY_HOURS * HOUR_MINUTES else MINUTE_MS
     stop_ms = now_ms // step_ms * step_ms
-    if step_ms == MINUTE_MS:  # the minute of now is shown, the hour of now is not settled
+    if step_ms == MINUTE_MS:  # the present minute is shown, the present hour is not settled
         stop_ms += step_ms
     return Span(name, range(stop_ms - RANGES[name] * MINUTE_MS, stop_ms, step_ms))
 
 
 def gaps(x: range, known: set[int]) -> list[list[int]]:
-    """Return from when to when no moment of *x* is *known*, each end excluded."""
+    """Return the gaps in *x* without a *known* time, from start to end, each end excluded."""
     found: list[list[int]] = []
     for at_ms in x:
         if at_ms in known:
@@ -93,7 +93,7 @@ def gaps(x: range, known: set[int]) -> list[list[int]]:
 
 
 def empty_then() -> Then:
-    """Return sums to which times are added by key."""
+    """Return empty sums to which times are added by key."""
     return Then(
         owners=defaultdict(CoreTime),
         instances=defaultdict(CoreTime),
@@ -104,7 +104,7 @@ def empty_then() -> Then:
 @dataclass(slots=True)
 class SettledPeriod:
     """
-    What the settled hours of a period add up to.
+    The sums of the settled hours of a period.
 
     Attributes:
         then: The sum of the settled hours.
@@ -132,7 +132,7 @@ class SettledPeriod:
         self.fold_period(of_hour)
 
     def fold_period(self, other: SettledPeriod) -> None:
-        """Add *other*, which has other hours."""
+        """Add *other*, which has different hours."""
         self.settled |= other.settled
         self.cells |= other.cells
         for key, time in other.then.owners.items():
@@ -147,7 +147,7 @@ class SettledHours:
     """The hours of the ledger of one stack; any thread may ask."""
 
     def __init__(self, account: Account, now_ms: Callable[[], int]) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self._account = account
         self._now_ms = now_ms
         self._lock = threading.Lock()
@@ -158,7 +158,7 @@ class SettledHours:
 
     def read_period(self, hours: range) -> SettledPeriod:
         """
-        Return what *hours* add up to.
+        Return the sums of *hours*.
 
         Raises:
             SourceError: If the stack has no ledger, or S3 refuses or does not answer.
@@ -185,7 +185,7 @@ class SettledHours:
         return period
 
     def _fold_day(self, hours: frozenset[int]) -> SettledPeriod:
-        """Add up *hours* of one day: when an hour has passed, only two days have changed."""
+        """Add up *hours* of one day: after an hour has passed, only two days have changed."""
         day = SettledPeriod()
         for hour in hours:
             day.fold_hour(hour, self._payloads[hour])

@@ -1,11 +1,10 @@
 """
-The page by HTTP, on 127.0.0.1 only.
+Serve the page by HTTP, on 127.0.0.1 only.
 
-Files are for every program of this machine, data for whoever sends the token. It
-stands in the fragment of the address, which a browser sends to nobody, and there is
-no cookie that a browser would send by itself. A request that names another host is
-refused, so that no page elsewhere can read this one through a name of its own.
-What is sent loads nothing from anywhere else.
+Every program on this machine can read the files; data needs the token. The token is in the fragment
+of the address, which a browser never sends, and there is no cookie that a browser would send by
+itself. A request that names another host is refused, so that no other page can read this one
+through a name of its own. The page loads nothing from anywhere else.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _KINDS: Final = {
     "access": "denied", "missing": "stack",
     **dict.fromkeys(("client", "credentials", "expired", "no_region", "signature"), "credentials"),
 }  # fmt: skip
-"""The kind of an answer, by the cause as `neuron_emf.account` calls it."""
+"""The kind of an answer, by the cause in `neuron_emf.account`."""
 
 _ACTIONS: Final = {
     "stack": "neuron-emf deploy", "ledger": "neuron-emf deploy Ledger=true",
@@ -67,10 +66,10 @@ _MAX_VALUE_CHARS: Final = 1024
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one view as long as its context lasts."""
+    """Serves one view until its context ends."""
 
     daemon_threads = True
-    block_on_close = False  # a tab that keeps its connection shall not keep us
+    block_on_close = False  # a tab that keeps its connection must not block the exit
     allow_reuse_address = True
 
     def __init__(
@@ -80,9 +79,9 @@ class PageServer(ThreadingHTTPServer):
         public: Mapping[str, Callable[[], object]] | None = None,
     ) -> None:
         """
-        Listen at *address*, whose port 0 takes a free one.
+        Listen at *address*; port 0 takes a free one.
 
-        *public* are documents by path that need no token and hold nothing secret.
+        *public* are documents by path that need no token and contain no secret.
 
         Raises:
             SettingsError: If it is not on this machine.
@@ -94,17 +93,17 @@ class PageServer(ThreadingHTTPServer):
         super().__init__(address, _Handler)
         self.view = view
         self.public = public or {}
-        self.token = secrets.token_urlsafe(TOKEN_BYTES)  # what a request for data must send
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)  # required in every request for data
         self._thread = threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True)
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port."""
         return int(self.server_address[1])
 
     @property
     def url(self) -> str:
-        """What people open."""
+        """The address to open."""
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
     def __enter__(self) -> Self:
@@ -117,7 +116,7 @@ class PageServer(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  # as inherited
-        """A tab that was closed is no error."""
+        """Ignore the error: a closed tab is not an error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -134,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815  # as the library calls it; the same without the content
 
     def do_POST(self) -> None:
-        """Do what costs something; a request's body is not read, and ends its connection."""
+        """Do an action that has a cost; the body is not read, and the connection ends."""
         self.close_connection = True
         self._respond(partial(self._data, self.server.view.runs))
 
@@ -151,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             answer(address.path, address.query)
         except OSError:
-            raise  # the tab has gone: nobody to tell
+            raise  # the tab has closed
         except Exception as error:  # noqa: BLE001  # whatever it is, the tab must not wait for it
             status, problem = problem_of(error)
             self._json(problem, status)
@@ -207,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as inherited
-        """Print nothing: the terminal is somebody else's."""
+        """Print nothing: the terminal belongs to the command."""
 
 
 def problem_of(error: Exception) -> tuple[HTTPStatus, JsonObject]:

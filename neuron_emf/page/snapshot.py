@@ -1,8 +1,8 @@
 """
-A snapshot: the page with its data of one moment in one file, which asks nobody for anything.
+A snapshot: the page with its data of one moment in one file, which sends no request.
 
-The answers are those of the page's server, under the keys by which the page asks for them. Names
-are those of the lines, so `run --attribution` decides which there are. The file has no token.
+The answers are those of the page's server, under the keys of the page's requests. Names are those
+in the lines, so `run --attribution` decides which names there are. The file has no token.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 BUNDLE: Final = Path(__file__).with_name("snapshot.js")
-"""The page's modules in one script; `make page-bundle` writes it."""
+"""The page's modules in one script, which `make page-bundle` writes."""
 
 MAX_CLUSTERS: Final = 8
 MAX_INSTANCES: Final = 20
@@ -58,7 +58,7 @@ _PAGE: Final = """\
 
 def write_snapshot(view: PageView, file: Path) -> str:
     """
-    Write the page of *view* with its data of now into *file*, and return a sentence about it.
+    Write the page of *view* with its present data into *file*. Return a sentence about it.
 
     Raises:
         SettingsError: If the file cannot be written, or this installation cannot make snapshots.
@@ -78,9 +78,9 @@ def write_snapshot(view: PageView, file: Path) -> str:
 
 def snapshot(view: PageView) -> str:
     """
-    Return the page of *view* with its data of now.
+    Return the page of *view* with its present data.
 
-    What cannot be read is in it as the sentence that the page shows.
+    A part that cannot be read contains the sentence that the page shows.
 
     Raises:
         SettingsError: If this installation has no script of snapshots.
@@ -114,20 +114,20 @@ def snapshot(view: PageView) -> str:
 
 
 def key_of(path: str, query: Query) -> str:
-    """Return the key of a request, as `keyOf` in data.js writes it."""
+    """Return the key of a request in the form of `keyOf` in data.js."""
     given = sorted((name, value) for name, value in query.items() if value)
     values = "&".join(f"{name}={_quoted(value)}" for name, value in given)
     return f"{path}?{values}" if values else path
 
 
 def in_html(document: object) -> str:
-    """Return *document* as JSON that ends no element and begins none, whatever its names are."""
+    """Return *document* as JSON that neither ends nor begins an element, whatever its names are."""
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _quoted(text: str) -> str:
-    """Return *text* as URLSearchParams quotes it."""
+    """Return *text* in the quoting of URLSearchParams."""
     return quote_plus(text, safe="*").replace("~", "%7E")
 
 

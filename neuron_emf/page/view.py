@@ -1,8 +1,8 @@
 """
-An answer for each path of the page, as JSON values.
+The answers of the page, by path, as JSON values.
 
-What one tab asked for is kept for the others: rollup lines and messages for a
-minute, alarms for ten seconds, the cores of a minute until the next one.
+Answers for one tab are kept for the others: rollup lines and messages for a minute, alarms for ten
+seconds, the cores of a minute until the next one.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     Answers = Mapping[str, Callable[[Query], JsonObject]]
 
 ALARMS_EACH_MS: Final = 10_000
-KEPT_CORES: Final = 8  # tabs on as many clusters, of the newest minute
+KEPT_CORES: Final = 8  # tabs on different clusters, in the newest minute
 KEPT_ANSWERS: Final = 12
 """Charts of 24 hours take megabytes."""
 
@@ -94,7 +94,7 @@ VERDICT_WORDS: Final = (
 _NO_LINES: Final = f"{NO_ROLLUP}: no emitter has written, or the stack does not close minutes."
 POLICY: Final = Path(__file__).with_name("policy.json")
 MOST_TOGETHER: Final = 2_000
-"""Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
+"""Instances of all clusters: 1,000 with 32 cores are two calls, of the 5 a second of an account."""
 
 
 class UnknownClusterError(ValueError):
@@ -102,7 +102,7 @@ class UnknownClusterError(ValueError):
 
 
 class PageView:
-    """What the page says about one account; any thread may ask."""
+    """The page's answers about one account; any thread may ask."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class PageView:
         differences: Sequence[str] = (),
     ) -> None:
         """
-        Read *account*; *differences* are what of it is not as on AWS.
+        Read *account*; *differences* are its differences from AWS.
 
         Without *read_alarms* its alarms are those of CloudWatch, or of the rehearsal's page.
 
@@ -154,7 +154,7 @@ class PageView:
 
     def now(self, query: Query) -> JsonObject:
         """
-        The first screen, of one cluster or of all; `schemas/now.json` describes it.
+        Return the first screen, of one cluster or of all, as `schemas/now.json` describes it.
 
         Raises:
             UnknownClusterError: If there is no such cluster.
@@ -197,7 +197,7 @@ class PageView:
         }
 
     def _kept(self, make: Callable[[Query], JsonObject], query: Query) -> JsonObject:
-        """Return what *make* answers, which all tabs share as long as nothing new is read."""
+        """Return the answer of *make*, which all tabs share until new data is read."""
         self._reader.refresh()
         self._chosen(query)
         span = span_of(query.get("range", ""), self._now_ms())
@@ -211,7 +211,7 @@ class PageView:
         return make(dict(query))
 
     def _cells(self, query: Query) -> tuple[Span, Cells, dict[str, Any]]:
-        """Return the range of *query*, what is known in it, and how the answer describes it."""
+        """Return the range of *query*, its known values, and its description in the answer."""
         span = span_of(query.get("range", ""), self._now_ms())
         cluster = query.get("cluster", "")
         head: dict[str, Any] = {
@@ -281,7 +281,7 @@ class PageView:
 
     def alarms(self, _query: Query) -> JsonObject:
         """
-        The stack's alarms, the most urgent first.
+        Return the stack's alarms, the most urgent first.
 
         Raises:
             EmitterError: If nobody answers.
@@ -306,7 +306,7 @@ class PageView:
 
     def cores(self, query: Query) -> JsonObject:
         """
-        Cores by instance in the newest minute that was published.
+        Return the cores by instance in the newest published minute.
 
         Raises:
             UnknownClusterError: If there is no such cluster.
@@ -407,7 +407,7 @@ class PageView:
 
     def read(self, query: Query) -> JsonObject:
         """
-        Read rollups of about an hour further back, for a range that a person asked for.
+        Read rollups of about an hour further back, for a range that a person requested.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -424,7 +424,7 @@ class PageView:
 
     def instance(self, query: Query) -> JsonObject:
         """
-        The last hour of each core of one instance.
+        Return the last hour of each core of one instance.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
@@ -448,7 +448,7 @@ class PageView:
         }
 
     def _links(self, instance_id: str) -> dict[str, str]:
-        """Where AWS's console shows an instance and its lines; the rehearsal has no console."""
+        """Return the console addresses of an instance and its lines; a rehearsal has none."""
         region = self._account.region
         if self._account.is_rehearsal or not region:
             return {}
@@ -462,7 +462,7 @@ class PageView:
 
     def verdict(self, query: Query) -> JsonObject:
         """
-        Return what can be done about an instance, as `neuron-emf findings` does.
+        Return whether an instance can be released, as `neuron-emf findings` does.
 
         Raises:
             SettingsError: If the name is not the ID of an instance.
@@ -489,13 +489,13 @@ class PageView:
 
     def queries(self, query: Query) -> JsonObject:
         """
-        The saved queries, each with its price for the last minutes.
+        Return the saved queries, each with its price for the last minutes.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
         minutes = _minutes(query)
-        if self._account.is_rehearsal:  # the emulator saves none
+        if self._account.is_rehearsal:  # the emulator has none
             return {"minutes": minutes, "queries": []}
         return {"minutes": minutes, "queries": self._queries.price_queries(minutes)}
 
@@ -510,7 +510,7 @@ class PageView:
         return self._queries.run_query(query.get("name", ""), _minutes(query))
 
     def _chosen(self, query: Query) -> str:
-        """The cluster that is asked for, empty for all."""
+        """Return the selected cluster, empty for all."""
         cluster = query.get("cluster", "")
         if cluster and not self._reader.now().of_cluster(cluster).clusters:
             msg = (
@@ -525,12 +525,12 @@ def _of_cluster(cells: Cells, cluster: str) -> Cells:
 
 
 def _in_console(text: str) -> str:
-    """*text* as the console of CloudWatch has it behind the `#`: quoted twice, `%` as `$`."""
+    """Return *text* as CloudWatch's console has it after the `#`: quoted twice, `%` as `$`."""
     return quote(quote(text, safe=""), safe="").replace("%", "$")
 
 
 def _minutes(query: Query) -> int:
-    """How far back a tab looks; an hour where it says nothing that is a number."""
+    """Return the range of a tab in minutes; an hour if it has no number."""
     text = query.get("minutes", "")
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         return HOUR_MINUTES
@@ -539,11 +539,11 @@ def _minutes(query: Query) -> int:
 
 def policy(account: Account, region: str | None, ledger_bucket: str = "") -> JsonObject:
     """
-    Return what the page may do, as an IAM policy: reads, and queries that a person starts.
+    Return the page's permissions as an IAM policy: reads, and queries that a person starts.
 
-    Without a *region* it is of every region. *ledger_bucket* is the name of the ledger's bucket;
+    Without a *region* it covers every Region. *ledger_bucket* is the name of the ledger's bucket;
     without it the policy names the bucket that the stack creates. Any key may be used, but only
-    by way of S3 and for this bucket: S3 names the bucket or the object in it.
+    through S3 and for this bucket: S3 names the bucket or the object in it.
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html

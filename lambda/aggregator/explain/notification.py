@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Members
 
 REMEMBERED_S: Final = 14 * 24 * 3600
-"""As long as the dead-letter queue keeps an event that an operator may redeliver."""
+"""Seconds for which the dead-letter queue keeps an event that an operator may redeliver."""
 
 WITHIN_MS: Final = 15 * 60_000
 """Transitions closer together than this are one fact."""

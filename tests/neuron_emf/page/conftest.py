@@ -1,4 +1,4 @@
-"""What the tests of the page share: an account with the recorded hour."""
+"""Fixtures of the page's tests: an account with the recorded hour."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tests.neuron_emf.page.page_account import filled, view_of
 
 @pytest.fixture
 def looked_at(double, hour):
-    """The account with the hour."""
+    """Yield the account with the hour."""
     return filled(double, hour)
 
 
 @pytest.fixture
 def view(looked_at):  # noqa: ARG001  # the environment leads there
-    """What the page says of it."""
+    """Return the page's view of the account."""
     return view_of()

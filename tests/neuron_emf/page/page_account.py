@@ -1,4 +1,4 @@
-"""An account that the page looks at: the recorded hour, or rollup lines that a test makes."""
+"""An account for the page: the recorded hour, or rollup lines that a test makes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.hour import HOUR_END_S, rollups_of, timestamp_ms
 from tests.neuron_emf.fake_account import FakeAccount, FakeLedgerObjects
 
 PAGE_NOW_S = HOUR_END_S + 150.0
-"""When the newest minute of the hour has been closed."""
+"""The time at which the newest minute of the hour has been closed."""
 
 LATE_MS = 110_000  # after the start of its minute a rollup is printed
 EXPLAIN_GROUP = "/neuron-emf/neuron-emf/explain"
@@ -29,7 +29,7 @@ IDLE_ALARM_METRICS = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilizati
 
 
 def message(account, logical_id, cluster, text, *, at_s=PAGE_NOW_S - 600, state="ALARM", **members):
-    """A line of Kind `message` as explain prints it."""
+    """Return a line of Kind `message` as explain prints it."""
     return json.dumps(
         {
             "Schema": 1, "Kind": "message", "Timestamp": int(at_s * 1000),
@@ -61,11 +61,13 @@ Look today: <1 % of the executions on this instance failed.
 """
 
 FIRING_CLUSTERS = {"IdleCoresAlarm": ("research", "serving"), "ExecutionErrorsAlarm": ("serving",)}
-"""What fires on the clusters of the hour; a test compares it with the rehearsal's evaluator."""
+"""
+The alarms that fire on the hour's clusters; a test compares them with the rehearsal's evaluator.
+"""
 
 
 def filled(double, hour):
-    """The hour in *double*, with the alarms that fire, each with its message."""
+    """Fill *double* with the hour and the firing alarms, each with its message."""
     double.put_lines(double.records_group, hour.lines)
     double.put_lines(double.rollups_group, hour.rollups, LATE_MS)
     for logical_id, clusters in FIRING_CLUSTERS.items():
@@ -86,7 +88,7 @@ TEAMS_OF_COPIES = 4
 
 
 def fleet_of(hour, instances):
-    """The hour of that many instances: the recorded ones, then copies under other names."""
+    """Return the hour with so many instances: the recorded ones, then copies with other names."""
     recorded = defaultdict(list)
     for text in hour.lines:
         recorded[json.loads(text)["InstanceId"]].append(text)
@@ -100,7 +102,7 @@ def fleet_of(hour, instances):
 
 
 def copy_of(text, copy):
-    """A line of an instance of its own: its cluster, owners and team have other names."""
+    """Return the line of another instance: its cluster, owners and team have other names."""
     if copy == 0:
         return text
     clusters = CLUSTERS_OF_COPIES[copy % len(CLUSTERS_OF_COPIES)]
@@ -113,18 +115,18 @@ def copy_of(text, copy):
 
 
 def ledger_of(hour):
-    """What `stack_ledger` gives of a stack that settled the hour."""
+    """Return a function in place of `stack_ledger`, for a stack that settled the hour."""
     return lambda account: LedgerBucket(account, "ledger", FakeLedgerObjects(hour.ledger))
 
 
 def view_of(clock=lambda: PAGE_NOW_S):
-    """What the page says of the account that the environment leads to."""
+    """Return the page's view of the account in the environment."""
     return PageView(account(AccountSettings()), now_ms=lambda: round(clock() * 1000))
 
 
 @contextmanager
 def double_of(monkeypatch, clock=lambda: PAGE_NOW_S):
-    """An empty double of an account, to which the environment leads."""
+    """Yield an empty double of an account, which the environment names."""
     with FakeAccount(clock) as double:
         for name, value in double.variables.items():
             monkeypatch.setenv(name, value)
@@ -133,7 +135,7 @@ def double_of(monkeypatch, clock=lambda: PAGE_NOW_S):
 
 @contextmanager
 def served(view):
-    """The page of *view*, on a free port."""
+    """Serve the page of *view* on a free port."""
     with PageServer(("127.0.0.1", 0), view) as server:
         yield server
 
@@ -150,7 +152,7 @@ EXPECTED_VALUES = {
 
 
 def line(cluster="research", minute=0, publication=1, **changes):
-    """The text of one; a change to None leaves a member out."""
+    """Return the text of a rollup; a change to None omits a member."""
     at_ms = PAGE_START_MS + minute * MINUTE_MS
     iso = datetime.fromtimestamp(at_ms / 1000, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
     members = {

@@ -24,25 +24,27 @@ TRN1 = "i-06f58c76ba1c4c2e7"
 
 @pytest.fixture
 def settled(view, hour, monkeypatch):
-    """The page of an account with a ledger."""
+    """Return the view of an account with a ledger."""
     monkeypatch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
     return view
 
 
 def asked(view, **query):
-    """The answer of the breakdown."""
+    """Return the answer of the breakdown."""
     return view.reads["/breakdown.json"](query)
 
 
 def sum_of(answer, member):
-    """The sum of the known values of all rows."""
+    """Return the sum of the known values of all rows."""
     return pytest.approx(sum(row[member] or 0 for row in answer["rows"]))
 
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("period", ["1h", "7d"])
 def test_rows_of_every_group_add_up_to_the_total(settled, group, period):
-    """Idle cores, their price, and the amount of the range."""
+    """
+    In every group, rows add up to the total: idle cores, their price, and the amount of the range.
+    """
     answer = asked(settled, group=group, range=period)
     total = answer["total"]
     assert sum_of(answer, "idle_cores") == total["idle_cores"]
@@ -53,7 +55,7 @@ def test_rows_of_every_group_add_up_to_the_total(settled, group, period):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_page_and_report_agree_over_the_same_hours(settled, hour, group):
-    """The amount of settled hours is that of the rows that the report reads, to the last digit."""
+    """The amount of settled hours equals that of the report's rows, to the last digit."""
     payloads = [
         (PAGE_START_MS // HOUR_MS, payload)
         for key, payload in hour.ledger.items()
@@ -66,7 +68,10 @@ def test_page_and_report_agree_over_the_same_hours(settled, hour, group):
 
 @given(st.sets(st.integers(0, 70), min_size=1, max_size=6), st.sets(st.integers(0, 70), max_size=3))
 def test_a_period_is_the_sum_of_its_settled_hours(hour, first, later):
-    """Of several days, and after more hours are settled; an hour is read once."""
+    """
+    A period of several days equals the sum of its hours, also after more are settled; each is read
+    once.
+    """
     newest = PAGE_START_MS // HOUR_MS
     payload = hour.ledger[summary_key(newest)]
     objects = {summary_key(newest - place): payload for place in first}
@@ -85,7 +90,9 @@ def test_a_period_is_the_sum_of_its_settled_hours(hour, first, later):
 
 
 def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
-    """Its calls are named before; each step of reading leaves less, and numbers of now stay."""
+    """
+    An unread range has no amounts and names its calls; each step of reading leaves fewer calls.
+    """
     answer = asked(view, range="24h")
     assert 60 == answer["total"]["idle_cores"]
     assert {None} == {row["usd"] for row in answer["rows"]}
@@ -100,7 +107,9 @@ def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
 
 
 def test_without_rollups_no_range_has_an_amount(view, looked_at):
-    """Minute lines of the newest minutes say who idles now; what it cost is unknown, not 0."""
+    """
+    Without rollups the page shows idle cores from minute lines, and their cost is unknown, not 0.
+    """
     looked_at.rules.groups.pop(looked_at.rollups_group)
     assert "stack" == view.now({})["problem"]["kind"]
     answer = asked(view)
@@ -110,7 +119,7 @@ def test_without_rollups_no_range_has_an_amount(view, looked_at):
 
 
 def test_a_filter_shows_what_it_names(settled):
-    """By team and owner exactly; of instances the whole instance, with a note."""
+    """A team or owner filter is exact for owners, and shows whole instances with a note."""
     answer = asked(settled, team="ml")
     assert [JOB, "ml/trainer-0/main"] == [row["owner"] for row in answer["rows"]]
     assert pytest.approx(22.2582) == answer["total"]["usd_per_hour"]
@@ -120,7 +129,7 @@ def test_a_filter_shows_what_it_names(settled):
 
 
 def test_a_holder_that_is_gone_is_marked(view):
-    """Its pod is gone and another pod waits for its cores."""
+    """A holder is marked if its pod is gone and another pod waits for its cores."""
     (row,) = [row for row in asked(view)["rows"] if row["owner"] == "search/ranker-0/server"]
     assert row["is_gone"]
     assert "assigned to search/ranker-1/server" in row["cannot_wait"]
@@ -128,7 +137,7 @@ def test_a_holder_that_is_gone_is_marked(view):
 
 
 def test_a_row_opens_with_its_instances_and_commands(view):
-    """Cores, holders, and what shows the state of the job."""
+    """An opened row has cores, holders, and commands that show the state of the job."""
     opened = view.row({"cluster": "research", "owner": JOB})
     assert [TRN1] == [row["instance"] for row in opened["instances"]]
     assert "scontrol show job 4711" in [row["text"] for row in opened["commands"]]
@@ -136,7 +145,7 @@ def test_a_row_opens_with_its_instances_and_commands(view):
 
 
 def idle_line(minute, listed, count, cluster="research"):
-    """A rollup with two owners and *listed* of *count* idle instances."""
+    """Return a rollup with two owners and *listed* of *count* idle instances."""
     owners = [
         {"Owner": "a", "Team": "t", "Cores": 2, "UsdPerHour": 1.5},
         {"Owner": "b", "Cores": 1},
@@ -152,7 +161,7 @@ def idle_line(minute, listed, count, cluster="research"):
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=5))
 def test_an_instance_that_is_not_always_listed_has_no_amount(minutes):
-    """If a rollup once listed not all idle instances of a cluster, only their sum is known."""
+    """If any rollup lists only a part of a cluster's idle instances, only their sum is known."""
     read = RollupLines()
     read.fold_lines(
         idle_line(minute, min(listed, count), count)
@@ -167,7 +176,9 @@ def test_an_instance_that_is_not_always_listed_has_no_amount(minutes):
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
 def test_a_type_has_an_amount_only_if_all_idle_cores_have_a_type(listed):
-    """Else the amount of one instance of it would be taken for that of the type."""
+    """
+    A type has an amount only if all idle cores have a type; otherwise a part would look complete.
+    """
     read = RollupLines()
     read.fold_lines(idle_line(minute, count, count) for minute, count in enumerate(listed))
     items, is_whole = amounts_of_rollups(read.rollups(0)).items("type")
@@ -178,7 +189,7 @@ def test_a_type_has_an_amount_only_if_all_idle_cores_have_a_type(listed):
 
 
 def test_cores_without_a_price_are_in_no_amount():
-    """An owner without any price has no amount, and not 0."""
+    """An owner without any price has no amount, not 0."""
     read = RollupLines()
     read.fold_lines([idle_line(0, 0, 0)])
     items, _ = amounts_of_rollups(read.rollups(0)).items("owner")
@@ -187,7 +198,7 @@ def test_cores_without_a_price_are_in_no_amount():
 
 @given(st.sampled_from(list(RANGES)), st.sets(st.integers(0, 50)))
 def test_gaps_and_known_moments_are_the_range(name, places):
-    """A range ends now; what is not known is in exactly one gap."""
+    """A range ends now, and each unknown time is in exactly one gap."""
     x = span_of(name, round(PAGE_NOW_S * 1000)).x
     assert RANGES[name] * MINUTE_MS == x.stop - x.start
     known = {x[place] for place in places if place < len(x)}
@@ -196,7 +207,7 @@ def test_gaps_and_known_moments_are_the_range(name, places):
 
 
 def test_a_stack_without_a_ledger_says_so(view):
-    """The cards have no comparison and a sentence why."""
+    """Without a ledger the cards have no comparison, and a sentence says why."""
     answer = view.reads["/trend.json"]({"range": "1h"})
     assert "DescribeStacks" in answer["ledger"]
     assert None is answer["cards"]["idle"]["yesterday"]
@@ -204,7 +215,7 @@ def test_a_stack_without_a_ledger_says_so(view):
 
 
 def test_yesterday_is_the_same_hour_of_the_ledger(hour, looked_at, monkeypatch):
-    """A day after the recorded hour its mean is what now is compared with."""
+    """A day after the recorded hour, cards are compared with its mean."""
     monkeypatch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
     clock = PAGE_NOW_S - 600 + 86_400
     view = view_of(lambda: clock)

@@ -1,4 +1,4 @@
-"""Cores are what the minute lines say, once, and nothing where they say nothing."""
+"""Cores on the page equal those in the minute lines; without a line there is no value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CORE_LETTERS = "bau?"
 
 
 def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.0, **more):
-    """A minute of an instance; a busy core works at 50 percent."""
+    """Return a minute of an instance; a busy core has 50 percent."""
     known = {"b": 50.0, "?": None}
     return factories.record(
         cluster=cluster,
@@ -35,12 +35,12 @@ def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.
 
 
 def lines(records):
-    """Their log lines."""
+    """Return the log lines of *records*."""
     return [encode({**record.members(), "Timestamp": record.minute_ms}) for record in records]
 
 
 def hour(records, instance="i-1", cluster="a"):
-    """The hour of one instance, of the lines of *records*."""
+    """Return the hour of one instance from the lines of *records*."""
     return instance_hour(lines(records), cluster, instance)
 
 
@@ -58,7 +58,7 @@ CORE_RECORDS = st.lists(
 @given(CORE_RECORDS, st.sampled_from(["known", "none", "unknown", None]), st.randoms())
 def test_each_cell_is_the_state_in_the_line(rows, reservations, draw):
     """
-    Copies and order change nothing, and a minute without a line has no state.
+    Copies and order of lines change nothing, and a minute without a line has no state.
 
     An unattached core is of unknown allocation (n) unless reservations are known or none.
     """
@@ -85,7 +85,7 @@ def test_each_cell_is_the_state_in_the_line(rows, reservations, draw):
 
 
 def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
-    """And for how long each core is idle; who executes has not stopped, who reserves waits."""
+    """The newest minute has the holders and idle minutes; an executing holder has no stop time."""
     last = iso_minute(record(3, "au").minute_ms // 60_000)
     holder = Holder("0", name="team/x", pid=7, tag="t", last_execution=last)
     owners = (Owner("0", "team/x", executions=80), Owner("", "ml/b", None, "1"))
@@ -113,7 +113,9 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
 
 
 def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():
-    """Then its letter is a capital; unknown and busy cores never are."""
+    """
+    A core's letter is a capital from *idle_after_minutes* on; unknown and busy cores have none.
+    """
     records = [record(15, "bau?")]
     for idle_after, states in ((15, "bAU?"), (16, "bau?")):
         (now,) = newest_minute(lines(records), records[0].minute_ms, "", idle_after)

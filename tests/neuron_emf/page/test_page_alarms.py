@@ -21,12 +21,14 @@ from tests.neuron_emf.page.page_account import (
 
 @pytest.fixture
 def alarms(double):  # noqa: ARG001  # the environment leads there
-    """Those of the account."""
+    """Return the alarms of the account."""
     return AccountAlarms(account(AccountSettings()))
 
 
 def test_every_alarm_of_the_template_is_shown(alarms, double):
-    """In words, over several pages; an alarm on clusters is none on the pipeline."""
+    """
+    Every alarm of the template is shown, over several pages, either of clusters or of the pipeline.
+    """
     double.alarms_page = 3
     shown = {alarm["title"]: alarm for alarm in alarms.read_alarms()}
     assert len(double.alarms) == len(shown)
@@ -41,7 +43,7 @@ def test_every_alarm_of_the_template_is_shown(alarms, double):
 
 
 def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
-    """Over several pages; an alarm that is OK has none."""
+    """Contributors of a firing alarm are read over several pages; an alarm that is OK has none."""
     double.alarms_page = 2
     double.fire_alarm("SilentInstancesAlarm", "a", "b", "c", reason="1 datapoint")
     (firing,) = [alarm for alarm in alarms.read_alarms() if alarm["state"] == "ALARM"]
@@ -52,7 +54,7 @@ def test_contributors_are_asked_for_where_an_alarm_fires(alarms, double):
 
 
 def test_another_stack_whose_name_begins_with_ours_is_left_out(alarms, double):
-    """As its alarms do."""
+    """Alarms of a stack whose name begins with ours are not shown."""
     count = len(alarms.read_alarms())
     double.add_alarm("neuron-emf-test", "Other", {"Namespace": "Neuron/Cluster"})
     assert count == len(alarms.read_alarms())
@@ -62,7 +64,7 @@ PAGE_NOW_MS = round(PAGE_NOW_S * 1000)
 
 
 def put(double, *texts):
-    """Lines in explain's log group, at the times that they say."""
+    """Return a function that puts lines into explain's log group at their own times."""
     for text in texts:
         double.put(
             EXPLAIN_GROUP, "explain", [(json.loads(text).get("Timestamp", PAGE_NOW_MS), text)]
@@ -70,7 +72,7 @@ def put(double, *texts):
 
 
 def test_the_latest_comes_first_and_a_copy_is_none(double):
-    """By alarm, cluster, state and time; what else explain prints is passed over."""
+    """The newest message comes first, copies count once, and other lines of explain are skipped."""
     first = message(double, "IdleCoresAlarm", "research", IDLE_TEXT, at_s=PAGE_NOW_S - 7200)
     second = message(
         double, "IdleCoresAlarm", "a", "a: over\nNow.", at_s=PAGE_NOW_S - 60, state="OK"
@@ -87,7 +89,7 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
 
 
 def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
-    """A minute later the newest five are read again, and a day later nothing is left."""
+    """A minute later the newest five minutes are read again, and a day later nothing is left."""
     now = [PAGE_NOW_S]
     with double_of(monkeypatch, lambda: now[0]) as double:
         put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=PAGE_NOW_S - 60))
@@ -102,7 +104,7 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
 
 
 def firing(title, metric, *clusters, urgency="can wait"):
-    """An alarm that fires for these clusters."""
+    """Return an alarm that fires for these clusters."""
     rows = [{"name": name, "reason": "", "since_ms": None} for name in clusters]
     return {
         "name": title,
@@ -115,7 +117,9 @@ def firing(title, metric, *clusters, urgency="can wait"):
 
 
 def test_what_cannot_wait_comes_first():
-    """The newest message of each cluster decides; without a message the alarm's urgency counts."""
+    """
+    The most urgent alarm comes first: the newest message decides, otherwise the alarm's urgency.
+    """
     alarms = [
         firing("Idle cores", "IdleCorePercent", "a", "b"),
         firing("Hours not settled", "HoursWaiting", urgency="today"),
@@ -151,7 +155,7 @@ def test_what_cannot_wait_comes_first():
 
 
 def test_each_alarm_of_the_template_has_an_urgency(alarms, double):
-    """A name in the table of urgencies is an alarm of the template."""
+    """Each name in the table of urgencies is an alarm of the template."""
     names = {name.removesuffix("Alarm") for name in double.alarms}
     assert set(URGENCY) <= names
     assert {"now", "today", "can wait"} == {alarm["urgency"] for alarm in alarms.read_alarms()}

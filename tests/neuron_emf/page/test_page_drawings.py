@@ -1,4 +1,4 @@
-"""What the page draws: the heat map's geometry, an instance's hour, and the series of charts."""
+"""The drawings of the page: the heat map's geometry, an instance's hour, and charts' series."""
 
 from __future__ import annotations
 

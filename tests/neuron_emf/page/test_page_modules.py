@@ -1,4 +1,4 @@
-"""The page's modules: those of others are the packages of the lock, and ours load nothing else."""
+"""The page's modules: vendored files equal the locked packages, and ours load nothing else."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ def require(condition, problem):
 
 
 def test_each_vendored_file_has_its_hash():
-    """vendor.json lists every file of others, and each has the SHA-256 that stands there."""
+    """vendor.json lists every vendored file with its SHA-256."""
     files = {path.name: path.read_bytes() for path in VENDOR.iterdir() if path.name not in UNLISTED}
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     assert ABOUT["sha256"] == sums
 
 
 def test_each_vendored_package_is_the_one_of_the_lock():
-    """Version and licence are those of package-lock.json, which names no address."""
+    """
+    Each vendored package has the version and licence in package-lock.json, which has no address.
+    """
     text = (ROOT / "package-lock.json").read_text("utf-8")
     assert '"resolved"' not in text
     locked = json.loads(text)["packages"]
@@ -47,7 +49,7 @@ def test_each_vendored_package_is_the_one_of_the_lock():
 
 
 def test_the_command_brings_the_same_bytes(tmp_path):
-    """What `make vendor` writes from the lock is what is here."""
+    """`make vendor` writes the same bytes from the lock."""
     require(shutil.which("node"), "node was not found: install Node.js 20 or later")
     require((ROOT / "node_modules/.ready").exists(), "run make node_modules/.ready first")
     command = ["node", str(ROOT / "deploy/page/vendor.mjs"), str(tmp_path)]

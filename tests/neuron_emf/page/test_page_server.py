@@ -1,4 +1,4 @@
-"""The page by HTTP and its command: files for this machine, data for whoever has the token."""
+"""The page by HTTP and its command: files for this machine, data for holders of the token."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ VIEW: Any = View()
 
 @pytest.fixture
 def server():
-    """A server at a free port, with one document for everybody."""
+    """Yield a server at a free port, with one public document."""
     with PageServer((HOST, 0), VIEW, {"/open.json": lambda: {"open": True}}) as started:
         yield started
 
 
 def ask(server, path, method="GET", host=None, token=None):
-    """Status, headers and content of one answer; with the right token unless another is given."""
+    """Return status, headers and content of one answer, by default with the right token."""
     connection = http.client.HTTPConnection(HOST, server.port, timeout=300)
     try:
         headers = {TOKEN_HEADER: server.token if token is None else token}
@@ -73,14 +73,14 @@ def ask(server, path, method="GET", host=None, token=None):
 
 
 def read_json(server, path, **options):
-    """Status and JSON of one answer."""
+    """Return status and JSON of one answer."""
     status, headers, content = ask(server, path, **options)
     assert "application/json" == headers["Content-Type"]
     return status, json.loads(content)
 
 
 def test_data_are_what_the_view_says(server):
-    """As JSON, of the chosen cluster; what costs something is a POST."""
+    """Data are the view's answers as JSON, for the chosen cluster; a paid action is a POST."""
     assert (200, {"cluster": "training"}) == read_json(server, "/overview.json?cluster=training")
     assert (200, {"cluster": ""}) == read_json(server, "/overview.json?cluster=")
     assert (200, {"ran": {"name": "x"}}) == read_json(server, "/query.json?name=x", method="POST")
@@ -92,7 +92,7 @@ def test_data_are_what_the_view_says(server):
 @pytest.mark.parametrize("path", DATA_PATHS)
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_without_the_token_there_are_no_data(server, path, token, method):
-    """Whatever is asked for and however: a wrong token and none are answered alike."""
+    """Without the right token every request gets the same answer and no data."""
     given = server.token + token if "more" in token else token
     status, answer = read_json(server, path, method=method, token=given.encode())
     assert 401 == status
@@ -110,7 +110,7 @@ def test_without_the_token_there_are_no_data(server, path, token, method):
     ],
 )
 def test_what_aws_refuses_has_a_kind_and_what_to_do(code, kind, action):
-    """The page shows the missing action or the command, next to the sentence."""
+    """An AWS refusal has a kind and the missing action or command next to the sentence."""
     answer = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
     with pytest.raises(SourceError) as caught, documented("logs:FilterLogEvents on lines"):
         raise ClientError(answer, "FilterLogEvents")
@@ -128,14 +128,17 @@ def test_what_aws_refuses_has_a_kind_and_what_to_do(code, kind, action):
     ],
 )
 def test_every_other_error_has_a_kind(error, status, kind):
-    """A fault of ours names its type and nothing of what it was about."""
+    """An error has a kind; a fault of ours shows its type and no data."""
     found, problem = problem_of(error)
     assert (status, kind) == (found, problem["kind"])
     assert "secret" not in problem["error"]
 
 
 def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):
-    """A browser sends a fragment to nobody; each server has another token, and no cookie."""
+    """
+    The token has 256 bits and is only in the fragment, which browsers never send; there is no
+    cookie.
+    """
     assert server.url == f"http://{HOST}:{server.port}/#token={server.token}"
     assert 43 == len(server.token)  # 32 bytes, six bits a letter
     with PageServer((HOST, 0), VIEW) as another:
@@ -146,14 +149,16 @@ def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):
 
 @given(st.text(max_size=30))
 def test_no_name_leads_out_of_the_folder(name):
-    """Whatever is asked, a file of the page comes or none."""
+    """A file name never leads out of the page's folder."""
     content = static(name)
     assert content is None or content == (STATIC / name).read_bytes()
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8600", "", "127.0.0.1", "[::1]"])
 def test_a_request_that_names_another_host_is_refused(server, host):
-    """A page elsewhere could have a name of its own lead here."""
+    """
+    A request with another Host is refused, because another page could use its own name for us.
+    """
     for path in ("/", "/overview.json", "/open.json", "/static/main.js"):
         status, answer = read_json(server, path, host=host)
         assert 403 == status
@@ -162,7 +167,7 @@ def test_a_request_that_names_another_host_is_refused(server, host):
 
 @pytest.mark.parametrize("path", ["/", "/overview.json", "/static/main.js", "/none"])
 def test_every_answer_forbids_everything_from_elsewhere(server, path):
-    """No script or style of another host, none within the page, no frame around it."""
+    """Every answer forbids scripts and styles of other hosts, inline ones, and frames."""
     _, headers, _ = ask(server, path)
     assert CONTENT_SECURITY_POLICY == headers["Content-Security-Policy"]
     rules = {rule.split()[0]: set(rule.split()[1:]) for rule in CONTENT_SECURITY_POLICY.split(";")}
@@ -176,13 +181,13 @@ def test_every_answer_forbids_everything_from_elsewhere(server, path):
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS"])
 def test_it_only_reads(server, method):
-    """There is nothing to change."""
+    """A method that would change something is refused."""
     assert 501 == ask(server, "/overview.json", method=method)[0]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "localhost"])
 def test_it_listens_on_this_machine_only(host):
-    """Another address is refused before anything listens."""
+    """An address of another machine is refused before the server listens."""
     with pytest.raises(SettingsError, match=r"served on 127\.0\.0\.1 only"):
         PageServer((host, 0), VIEW)
 
@@ -190,7 +195,10 @@ def test_it_listens_on_this_machine_only(host):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_printed_address_opens_the_page(looked_at, number):
-    """With its token there are data, of the account of the environment; Ctrl-C ends it well."""
+    """
+    The printed address opens the page with data of the environment's account; Ctrl-C ends it with
+    0.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", "neuron_emf", "page"],
         env={**os.environ, **looked_at.variables},
@@ -210,8 +218,9 @@ def test_the_printed_address_opens_the_page(looked_at, number):
 
 def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatch):
     """
-    Every call of every part, and no other; lines of three log groups of this stack alone, in the
-    partition of the region.
+    The policy allows every call of the page and no other.
+
+    It covers lines of three log groups of this stack, in the partition of the Region.
     """
     code, out, err = typed("page", "--policy", "--region", "cn-north-1", "--stack-name", "blue")
     assert 0 == code
@@ -240,7 +249,9 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
 
 
 def test_the_policy_has_the_bucket_of_the_ledger_and_its_key(typed, hour, monkeypatch):
-    """An adopted bucket is named. Any key is admitted, only through S3 and for that bucket."""
+    """
+    The policy names an adopted bucket, and admits any key only through S3 and for that bucket.
+    """
     monkeypatch.setattr("neuron_emf.reading.ledger_bucket.stack_ledger", ledger_of(hour))
     code, out, err = typed("page", "--policy", "--region", "us-gov-west-1")
     assert 0 == code

@@ -1,4 +1,4 @@
-"""What the page says of an account is what its lines say, asked for once for every tab."""
+"""The page's answers equal the account's lines, and all tabs share one read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.neuron_emf.page.page_account import line as rollup_line
 
 
 def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
-    """2,000 instances are read at once; more only one cluster at a time, whatever its size."""
+    """Up to 2,000 instances are read at once; with more, only one cluster at a time."""
     for instances, is_read in ((1_000, True), (1_001, False)):
         lines = [rollup_line(name, -1, Instances=instances) for name in ("research", "serving")]
         double.put_lines(double.rollups_group, lines)
@@ -32,7 +32,7 @@ def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
 
 
 def test_a_cluster_that_is_not_there_is_refused(view):
-    """Without its name, which is anybody's text."""
+    """An unknown cluster is refused without its name, which is foreign text."""
     view.now({})
     for path in ("/now.json", "/charts.json", "/trend.json", "/breakdown.json", "/cores.json"):
         with pytest.raises(UnknownClusterError, match="No cluster of that name") as caught:
@@ -42,9 +42,9 @@ def test_a_cluster_that_is_not_there_is_refused(view):
 
 def test_looking_asks_for_nothing_that_costs(view, looked_at):
     """
-    Neither GetMetricData nor a query, whatever is looked at but a query's own button.
+    The page calls neither GetMetricData nor a query, except with a query's own button.
 
-    The ledger is asked for: its objects of a day and a week before are two of S3's GET requests.
+    It reads the ledger: the objects of a day and a week before are two GET requests of S3.
     """
     for path, answer in view.reads.items():
         answer({"cluster": "research", "instance": "i-0", "minutes": "720"})
@@ -54,7 +54,7 @@ def test_looking_asks_for_nothing_that_costs(view, looked_at):
 
 
 def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
-    """Four tabs cost what one does."""
+    """Four tabs at the same time cost one read."""
     tabs = [threading.Thread(target=view.now, args=({},)) for _ in range(4)]
     for tab in tabs:
         tab.start()
@@ -66,7 +66,7 @@ def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
 
 
 def drawn(*texts, by_cluster=True):
-    """By ID of the chart, the values of each series by minute after the start."""
+    """Return by chart ID the values of each series by minute after the start."""
     read = RollupLines()
     read.fold_lines(texts)
     rollups = read.rollups(0)
@@ -86,14 +86,17 @@ def drawn(*texts, by_cluster=True):
 
 
 def test_a_minute_without_a_line_has_no_value():
-    """Nor a minute whose line does not have the number."""
+    """A minute without a line, or whose line lacks the number, has no value."""
     shown = drawn(line(), line(minute=1, IdleCores=None), line(minute=3, IdleCores=0))
     assert [(0, 40), (3, 0)] == shown["idle_cores"]["research"]
     assert [(0, 60), (1, 60), (3, 60)] == shown["core_states"]["Busy"]
 
 
 def test_cores_of_unknown_allocation_are_neither_allocated_nor_unallocated():
-    """The chart counts reserved cores as allocated, as the card does."""
+    """
+    The chart counts reserved cores as allocated, as the card does, and unknown allocation as
+    neither.
+    """
     shown = drawn(line(ReservedCores=4, UnknownAllocationCores=5), line(minute=1))["core_states"]
     assert [(0, 34), (1, 30)] == shown["Allocated, not busy"]
     assert [(0, 1), (1, 10)] == shown["Unallocated"]
@@ -102,8 +105,9 @@ def test_cores_of_unknown_allocation_are_neither_allocated_nor_unallocated():
 
 def test_a_sum_waits_for_every_cluster():
     """
-    The newest minute of one is no sum until the others have theirs; before a cluster came or
-    after it went it is in none.
+    A sum waits for every cluster: the newest minute has one only after all clusters have lines.
+
+    Before a cluster's first line and after its last, sums omit it.
     """
     texts = [line("a", at) for at in range(12)] + [line("b", at) for at in (2, 3, 5)]
     assert [(0, 40), (1, 40), (2, 80), (3, 80), (5, 80), *((at, 40) for at in range(6, 12))] == (
@@ -116,7 +120,7 @@ def test_a_sum_waits_for_every_cluster():
 
 
 def test_a_part_of_the_clusters_is_not_the_sum():
-    """A minute in which a cluster does not report the number has no sum, but a greatest value."""
+    """A minute in which a cluster lacks the number has no sum, but a greatest value."""
     numbers = {"Executions": 7, "LatencyP99Max": 0.5}
     shown = drawn(line("a", **numbers), line("b"), by_cluster=False)
     assert {} == shown["executions"]
@@ -124,7 +128,7 @@ def test_a_part_of_the_clusters_is_not_the_sum():
 
 
 def test_a_tally_is_the_sum_of_its_publications():
-    """A later publication has only what was missing; a gauge is that of the last one."""
+    """A tally is the sum of its publications; a gauge is that of the last one."""
     texts = (
         line(Executions=10, IdleCores=5),
         line(publication=2, Executions=3, IdleCores=4),
@@ -137,7 +141,7 @@ def test_a_tally_is_the_sum_of_its_publications():
 
 
 def test_a_mean_is_weighted():
-    """Utilization by known cores, coverage by instances."""
+    """Means are weighted: utilization by known cores, coverage by instances."""
     shown = drawn(line("a"), line("b", NeuronCores=328, NeuronCoreUtilization=90.0, Instances=12,
                                   CoveragePercent=60.0), by_cluster=False)  # fmt: skip
     assert [(0, (100 * 50 + 300 * 90) / 400)] == shown["utilization"][ALL_CLUSTERS]
@@ -146,7 +150,7 @@ def test_a_mean_is_weighted():
 
 @given(st.lists(st.integers(0, 1_000), min_size=1, max_size=20))
 def test_others_have_what_the_eight_largest_clusters_do_not_have(sizes):
-    """All series of a sum together are the sum of all clusters."""
+    """The series of a sum, including others, add up to all clusters."""
     texts = [line(f"c{number}", IdleCores=cores) for number, cores in enumerate(sizes)]
     series = drawn(*texts)["idle_cores"]
     assert min(len(sizes), MAX_SERIES + 1) == len(series)

@@ -1,4 +1,6 @@
-"""A snapshot is the page with its data in one file: it asks for nothing, and no name leaves it."""
+"""
+A snapshot is the page with its data in one file: it sends no request, and names cannot escape.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ ESBUILD = ROOT / "node_modules/.bin/esbuild"
 
 @pytest.fixture
 def script(monkeypatch, tmp_path):
-    """A script of snapshots."""
+    """Return a script of snapshots."""
     file = tmp_path / "snapshot.js"
     file.write_text("document.title = 'snapshot';\n", "utf-8")
     monkeypatch.setattr(snapshot, "BUNDLE", file)
@@ -36,14 +38,14 @@ def script(monkeypatch, tmp_path):
 @given(st.recursive(st.none() | st.text() | st.just(HOSTILE),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))  # fmt: skip
 def test_no_name_leaves_the_data(document):
-    """Whatever text is in it, no character begins or ends an element; a browser reads it whole."""
+    """No text in the data begins or ends an element; a browser reads the data completely."""
     text = in_html(document)
     assert not re.search("[<>&\u2028\u2029]", text)
     assert document == json.loads(text)
 
 
 def test_it_allows_its_own_script_and_style_alone(script, view, looked_at):
-    """By hash; nothing is asked for, and the file has no token and no address of this machine."""
+    """The CSP allows only its own script and style by hash; the file has no token or address."""
     text = snapshot.snapshot(view)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
@@ -60,7 +62,9 @@ def test_it_allows_its_own_script_and_style_alone(script, view, looked_at):
 
 
 def test_it_has_what_the_page_asks_for(script, view):
-    """All groups of all clusters and of each, and instances with their rows; by the page's keys."""
+    """
+    A snapshot has all groups of all clusters, and instances with their rows, by the page's keys.
+    """
     text = snapshot.snapshot(view)
     found = json.loads(re.search(r'id="snapshot">(.*?)</script>', text)[1])
     answers = found["answers"]
@@ -75,7 +79,7 @@ def test_it_has_what_the_page_asks_for(script, view):
 
 
 def test_what_cannot_be_read_is_said_in_it(script, view, monkeypatch):
-    """As the live page says it, with the action that is missing."""
+    """A part that cannot be read shows the live page's sentence, with the missing action."""
     msg = "cloudwatch:DescribeAlarms failed (AccessDenied). Allow this action."
 
     def refused(_query):
@@ -88,14 +92,17 @@ def test_what_cannot_be_read_is_said_in_it(script, view, monkeypatch):
 
 
 def test_keys_are_those_of_the_page():
-    """Sorted by name, without empty values, quoted as URLSearchParams quotes."""
+    """Keys equal the page's: sorted by name, without empty values, quoted like URLSearchParams."""
     assert "/now.json" == key_of("/now.json", {"cluster": ""})
     query = {"owner": "a b~*ä/&=", "cluster": "c"}
     assert "/row.json?cluster=c&owner=a+b%7E*%C3%A4%2F%26%3D" == key_of("/row.json", query)
 
 
 def test_the_command_writes_one_file(typed, script, looked_at, tmp_path):
-    """And says who can read it; without a script or a folder it says what to do."""
+    """
+    The command writes one file and says who can read it; without a script or folder it says what to
+    do.
+    """
     file = tmp_path / "page.html"
     code, out, err = typed("page", "--snapshot", str(file))
     assert (0, "") == (code, err)
@@ -111,7 +118,9 @@ def test_the_command_writes_one_file(typed, script, looked_at, tmp_path):
 
 
 def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path):
-    """In a browser without a network: the numbers are there, a hostile name is text."""
+    """
+    A snapshot opens in a browser without a network: the numbers are there, a hostile name is text.
+    """
     if not ESBUILD.exists():
         missing = pytest.fail if "CI" in os.environ else pytest.skip
         missing("run make node_modules/.ready first")

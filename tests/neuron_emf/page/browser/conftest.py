@@ -1,9 +1,9 @@
 """
-Real Chromium on the page of the recorded hour.
+Run real Chromium on the page of the recorded hour.
 
-The browser is the machine's own: nothing is downloaded. Every page that a test
-opens is watched: an error on its console, a request to another host, or a
-violation of its Content-Security-Policy fails the test.
+The browser is the machine's own: nothing is downloaded. Every page that a test opens is watched: an
+error on its console, a request to another host, or a violation of its Content-Security-Policy fails
+the test.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @pytest.fixture(scope="module")
 def environment():
-    """Variables that are set for a module's tests."""
+    """Yield a patch of variables for a module's tests."""
     with pytest.MonkeyPatch.context() as patch:
         yield patch
 
 
 @pytest.fixture(scope="module")
 def account_of_the_hour(environment, hour):
-    """The double with the hour, for tests that only read it."""
+    """Yield the double with the hour, for tests that only read it."""
     environment.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
     with double_of(environment) as double:
         yield filled(double, hour)
@@ -49,14 +49,14 @@ def account_of_the_hour(environment, hour):
 
 @pytest.fixture(scope="module")
 def address(account_of_the_hour):  # noqa: ARG001  # the environment leads there
-    """The address of its page, token included."""
+    """Yield the address of its page, token included."""
     with served(view_of()) as server:
         yield server.url
 
 
 @pytest.fixture
 def watched():
-    """What pages that are open said and asked for; a test empties what it expects."""
+    """Yield messages and requests of open pages; a test removes those it expects."""
     seen = []
     yield seen
     assert [] == seen
@@ -64,13 +64,13 @@ def watched():
 
 @pytest.fixture
 def held():
-    """Requests that wait until a test lets them go on: none yet."""
+    """Return requests that wait until a test releases them, at first none."""
     return UserList()  # the browser's driver marks a handler, which a list's own does not let it
 
 
 @pytest.fixture
 def open_page(chromium, watched):
-    """Open an address in a browser of its own and wait until its figures are there."""
+    """Yield a function that opens an address in its own browser and waits for its numbers."""
     with ExitStack() as contexts:
         yield partial(_opened, chromium, contexts, watched)
 

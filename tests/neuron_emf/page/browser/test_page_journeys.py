@@ -1,4 +1,4 @@
-"""What people do on the page: three journeys of at most three clicks, and ways back."""
+"""Journeys on the page: three of at most three clicks, and ways back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = ".breakdown-row"
 
 
 def row_of(page, name):
-    """The row of the breakdown with *name*."""
+    """Return the row of the breakdown with *name*."""
     return page.locator(ROWS, has=page.get_by_role("button", name=name, exact=True))
 
 
@@ -30,18 +30,18 @@ def choose(page, label, words):
 
 
 def clicks(page):
-    """How often the pointer was pressed."""
+    """Return the number of pointer presses."""
     return page.evaluate("window.presses")
 
 
 def copied(page):
-    """The text that the last button copied."""
+    """Return the text that the last button copied."""
     return page.evaluate("navigator.clipboard.readText()")
 
 
 @pytest.fixture
 def page(open_page, address):
-    """The page of all clusters, which may copy."""
+    """Return the page of all clusters, with permission to copy."""
     opened = open_page(address)
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
     return opened

@@ -1,4 +1,4 @@
-"""Everybody can read and use the page: axe, widths, sizes, keys, foreign names, trouble."""
+"""The page can be read and used by everyone: axe, widths, sizes, keys, foreign names, trouble."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOCUS = """
 
 
 def axe_violations(page):
-    """What axe says is wrong, and where."""
+    """Return the violations that axe finds, and their places."""
     answer = Axe().run(page).response
     return [
         f"{violation['impact']} {violation['id']}: {node['html'][:120]} {node['failureSummary']}"
@@ -46,7 +46,7 @@ def axe_violations(page):
 
 
 def loaded(page):
-    """Wait until no part is being read."""
+    """Wait until no part is loading."""
     expect(page.locator(LOADED)).to_have_count(0)
     return page
 
@@ -137,7 +137,7 @@ FOREIGN = {
 
 
 def renamed(name):
-    """Answers with *name* wherever somebody else's text stands."""
+    """Return answers with *name* in the place of every foreign text."""
 
     def change(value, *, is_foreign=False):
         if isinstance(value, list):
