@@ -59,7 +59,7 @@ class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         held: True for each core that is held.
 
-        executions: What became of them, by ending; empty without a runtime.
+        executions: Their number by ending; empty without a runtime.
     """
 
     instance: str

@@ -76,7 +76,7 @@ class FindingsBook:
     Attributes:
         table: The stack's table.
 
-        rules: Which cores count as idle, and how long owners are remembered.
+        rules: Which cores are idle, and for how long owners are remembered: the settings.
 
         prices: The price of a core.
 

@@ -71,7 +71,7 @@ class InstanceFindings:
     Attributes:
         states: The state by bucket.
 
-        rules: Which cores count as idle.
+        rules: The settings that decide which cores count as idle.
 
         prices: The price of a core.
 
