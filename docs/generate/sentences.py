@@ -79,7 +79,8 @@ def sentences(root: Path) -> str:
     parts = []
     for face in FACES.splitlines():
         title, _, patterns = face.partition(" | ")
-        files = sorted({path for pattern in patterns.split() for path in root.glob(pattern)} - seen)
+        found = {path for pattern in patterns.split() for path in root.glob(pattern)}
+        files = sorted(path for path in found - seen if path.is_file())
         seen.update(files)
         parts.append(f"\n## {title}\n")
         for path in files:

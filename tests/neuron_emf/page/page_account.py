@@ -88,7 +88,7 @@ TEAMS_OF_COPIES = 4
 
 
 def fleet_of(hour, instances):
-    """Return the hour with so many instances: the recorded ones, then copies with other names."""
+    """Return the recorded hour with *n* instances; those beyond the recorded ones are copies with other names."""
     recorded = defaultdict(list)
     for text in hour.lines:
         recorded[json.loads(text)["InstanceId"]].append(text)
