@@ -88,7 +88,7 @@ TEAMS_OF_COPIES = 4
 
 
 def fleet_of(hour, instances):
-    """Return the recorded hour with *n* instances; those beyond the recorded ones are copies with other names."""
+    """Return the recorded hour with that many instances; the further ones are renamed copies."""
     recorded = defaultdict(list)
     for text in hour.lines:
         recorded[json.loads(text)["InstanceId"]].append(text)
