@@ -10,20 +10,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import (
-    emitter,
-    figures_record,
-    ledger_month,
-    page,
-    sample_reports,
-    stack_figures,
-)
-from benchmarks.figure import HEADS, terminal
+from benchmarks import emitter, ledger_month, page, sample_reports, stack_figures
+from benchmarks.figures import HEADS, keep, machine, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchmarks.figure import Figure
+    from benchmarks.figures import Figure
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,9 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="neuron-emf-benchmarks-") as name:
         figures = measure(Path(name))
     rows = [figure.row() for figure in figures]
-    sys.stdout.write(f"{figures_record.machine()}\n\n{terminal(HEADS, rows)}\n")
+    sys.stdout.write(f"{machine()}\n\n{terminal(HEADS, rows)}\n")
     if chosen.record:
-        figures_record.keep(figures, time.monotonic() - begun_s)
+        keep(figures, time.monotonic() - begun_s)
     over = sum(figure.is_over for figure in figures)
     if over and chosen.check:
         sys.stderr.write(f"{over} figure(s) over the limit\n")

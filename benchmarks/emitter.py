@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from benchmarks import sample_reports
-from benchmarks.figure import Figure
+from benchmarks.figures import Figure
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.reports.framing import Framer

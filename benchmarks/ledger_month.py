@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.settle.purchases import part_of
 from aggregator.storage.record_items import bucket_of
-from benchmarks.figure import Figure
+from benchmarks.figures import Figure
 from benchmarks.sample_reports import REPOSITORY, environment
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.report.chargeback import BILL_COLUMNS

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 
 import proof  # noqa: F401 - it adds the folders of the functions
 from benchmarks import fleet_lines
-from benchmarks.figure import HEADS, Figure, terminal
+from benchmarks.figures import HEADS, Figure, terminal
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
 from tests import hour
 from tests.neuron_emf.page.page_account import PAGE_NOW_S, double_of, filled, served, view_of

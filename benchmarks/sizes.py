@@ -2,7 +2,6 @@
 Print the size of the repository next to its budgets: `python -m benchmarks.sizes`, in a clone.
 
 Size is weight: nodes of the syntax tree. Imports, docstrings, comments and layout weigh nothing.
-The product is every folder of the table except the tests.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
@@ -40,14 +38,13 @@ def weight(node: ast.AST) -> int:
 
 
 def main() -> None:
-    """Print the table, then the names of classes that several files define."""
+    """Print the table."""
     listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
     paths = listed.stdout.splitlines()
-    trees = {
-        path: ast.parse(Path(path).read_text("utf-8")) for path in paths if path.endswith(".py")
-    }
     weights = {
-        path: weight(tree) for path, tree in trees.items() if not path.startswith(NOT_COUNTED)
+        path: weight(ast.parse(Path(path).read_text("utf-8")))
+        for path in paths
+        if path.endswith(".py") and not path.startswith(NOT_COUNTED)
     }
     print(f"{'folder':<12}{'weight k':>10}{'budget':>9}{'files':>8}{'budget':>9}")
     for folder, (max_weight, max_files) in BUDGETS.items():
@@ -59,18 +56,6 @@ def main() -> None:
     words = sum(len(Path(path).read_text("utf-8").split()) for path in pages)
     print(f"{'words':<12}{words:>10,}{MAX_WORDS:>9,}   in Markdown, without generated reference")
     print(f"{'tracked':<12}{len(paths):>27,}{MAX_TRACKED_FILES:>9,}")
-
-    product = BUDGETS.keys() - {"tests"}
-    product_trees = {path: trees[path] for path in weights if path.split("/")[0] in product}
-    files: dict[str, list[str]] = defaultdict(list)
-    for path, tree in product_trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                files[node.name].append(path)
-    repeated = {name: paths for name, paths in sorted(files.items()) if len(paths) > 1}
-    print(f"\nClass names defined more than once: {len(repeated)}")
-    for name, paths in repeated.items():
-        print(f"  {name}: {', '.join(paths)}")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from aggregator.storage.table import Table
 from aggregator.storage.values import CloseProgress
 from benchmarks import fleet_lines
 from benchmarks.emitter import memory_mib
-from benchmarks.figure import Figure
+from benchmarks.figures import Figure
 from benchmarks.sample_reports import environment
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import figures_record
+from benchmarks import figures
 from docs.generate import (
     alarm_sections,
     architecture,
@@ -40,7 +40,7 @@ NOT_GENERATED: Final = {
 BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},
     "docs/how-to/restricted.md": {"rights": partial(parameters.rights, LOADED_TEMPLATE)},
-    "docs/explanation/cost.md": {"month": bills.month, "figures": figures_record.table},
+    "docs/explanation/cost.md": {"month": bills.month, "figures": figures.table},
     "docs/explanation/exactness.md": {"line": architecture.line},
     "docs/reference/metrics.md": {
         **metrics.subject_lists(),

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import figures_record
-from benchmarks.figure import Figure
+from benchmarks import figures
+from benchmarks.figures import Figure
 from benchmarks.ledger_month import LEDGER_HOURS, bill_rows, report, write_month
 from benchmarks.sizes import weight
 from docs.generate.bills import MIDDLE, PROMISED_SHARE
@@ -21,7 +21,7 @@ from neuron_emf.report.chargeback import BILL_COLUMNS
 
 def test_what_was_kept_is_within_its_limits():
     """A run above a limit is not shown."""
-    verdicts = [row[3] for row in figures_record.read()["rows"]]
+    verdicts = [row[3] for row in figures.read()["rows"]]
     assert {"ok"} == set(verdicts)
 
 

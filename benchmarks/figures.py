@@ -1,7 +1,8 @@
 """
-The stored figures of the last run: the only source of figures in docs/.
+Figures: the measured quantities with their limits, as a table and as the stored last run.
 
-The page is generated from this file, so it can only contain figures that a command printed.
+The stored run is the only source of figures in docs/. A page is generated from it, so it can only
+contain figures that a command printed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -19,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.figure import Figure
-
+HEADS: Final = ("what", "measured", "limit", "verdict", "beside")
 RECORD_COMMAND: Final = "make bench RECORD=1"
 LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools")
 """Libraries that affect the figures, if the environment has them."""
@@ -28,6 +29,56 @@ LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powe
 FIGURES_FILE: Final = (
     Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """
+    One row of the table.
+
+    Attributes:
+        what: The measured quantity.
+
+        value: The measured value.
+
+        unit: The unit of value and limit.
+
+        limit: The largest permitted value.
+
+        beside: The reference it was compared with, and its variation.
+    """
+
+    what: str
+    value: float
+    unit: str
+    limit: float
+    beside: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """True if it is above its limit."""
+        return self.value > self.limit
+
+    def row(self) -> tuple[str, ...]:
+        """Return it as text, under `HEADS`."""
+        verdict = "over" if self.is_over else "ok"
+        measured = f"{number(self.value)} {self.unit}"
+        return self.what, measured, number(self.limit), verdict, self.beside
+
+
+def terminal(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as text, one line per row."""
+    lines = [heads, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def number(value: float) -> str:
+    """Return a number: whole from 100, otherwise with two decimals unless they are zeros."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
 
 
 def commit() -> str:
