@@ -138,6 +138,7 @@ class Entry {
     if (typeof value?.now_ms === "number") offsetMs.value = value.now_ms - Date.now();
     const shownValue = failure === null ? value : before.value;
     this.shown.value = { value: shownValue, failure, started_ms: null };
+    noteMissingActions();
     this.schedule();
   }
 
@@ -166,6 +167,7 @@ class Entry {
     return () => {
       this.followers.delete(follower);
       if (!this.followers.size) clearTimeout(this.timer);
+      noteMissingActions();
       evict();
     };
   }
@@ -173,6 +175,16 @@ class Entry {
 
 /** @type {Map<string, Entry>} */
 const entries = new Map();
+
+/** The IAM actions that the shown sections lack, by name. @type {import("./vendor/ui.js").Signal<string[]>} */
+export const missingActions = signal(/** @type {string[]} */ ([]));
+
+function noteMissingActions() {
+  const failures = [...entries.values()].filter((entry) => entry.followers.size).map((entry) => entry.shown.peek().failure);
+  const actions = failures.flatMap((failure) => (failure?.kind === "denied" ? [failure.action] : []));
+  const next = [...new Set(actions)].sort();
+  if (next.join() !== missingActions.peek().join()) missingActions.value = next;
+}
 
 /**
  * @param {string} key
@@ -248,6 +260,13 @@ export function useAnswer(path, query = {}, { every_s = 10, on = true, method = 
  */
 export function askOnce(path, query, method = "GET") {
   return answerAt(keyOf(path, query), method);
+}
+
+/** Ask once more for everything that failed. */
+export function askAgain() {
+  for (const entry of entries.values()) {
+    if (entry.followers.size && entry.shown.peek().failure) entry.ask();
+  }
 }
 
 /** Ask whatever became due while nobody looked. */

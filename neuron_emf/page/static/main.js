@@ -9,9 +9,9 @@ import { Breakdown } from "./breakdown.js";
 import { Cards } from "./cards.js";
 import { Charts } from "./charts.js";
 import { Cores } from "./cores.js";
-import { dataToMs, isStale, useAnswer } from "./data.js";
+import { askAgain, dataToMs, isStale, useAnswer } from "./data.js";
 import { Instance } from "./instance.js";
-import { Notice, Trouble } from "./parts.js";
+import { AccessDenied, Notice, Trouble } from "./parts.js";
 import { Pipeline } from "./pipeline.js";
 import { correct, set, state as shownState } from "./state.js";
 import { Status } from "./status.js";
@@ -90,7 +90,8 @@ function App() {
     <${Bar} ...${props} />
     <main class="page">
       ${notice && html`<${Notice} kind="warn" onClose=${closeNotice}>${notice}<//>`}
-      ${now.failure && now.failure.kind !== "cluster" && html`<${Trouble} isPage what="The page" failure=${now.failure} again=${now.again} />`}
+      <${AccessDenied} again=${askAgain} />
+      ${now.failure && !["cluster", "denied"].includes(now.failure.kind) && html`<${Trouble} isPage what="The page" failure=${now.failure} again=${now.again} />`}
       ${now.value?.problem && html`<${Problem} problem=${now.value.problem} />`}
       <${Guard} what="The status"><${Status} ...${props} /><//>
       ${!hasNothing && html`<${Guard} what="The cards"><${Cards} ...${props} /><//>`}

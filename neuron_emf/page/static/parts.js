@@ -4,7 +4,7 @@
 
 import { h, html, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "./vendor/ui.js";
 import icons from "./vendor/lucide.js";
-import { isOlder, isSnapshot } from "./data.js";
+import { isOlder, isSnapshot, missingActions } from "./data.js";
 import { GLOSSARY } from "./glossary.js";
 import { clock, printable, zoneName } from "./words.js";
 
@@ -215,7 +215,7 @@ export function Notice({ kind = "info", title = "", children, onClose }) {
 const TROUBLES = {
   unreachable: { title: "The server is gone", advice: "Start it again and open the address that it prints." },
   token: { title: "The token is wrong", advice: "Open the address that the running command printed." },
-  denied: { title: "Access denied", advice: "Add the missing action to your role. neuron-emf page --policy prints all that the page needs." },
+  denied: { title: "Access denied", advice: "Your role lacks an IAM action that the page needs. neuron-emf page --policy prints the whole policy." },
   credentials: { title: "No AWS credentials", advice: "Sign in, then reload this page." },
   stack: { title: "No stack", advice: "Deploy the stack, or name another one with --stack-name." },
   lines: { title: "No emitter has written yet", advice: "Check an emitter on an instance." },
@@ -240,17 +240,37 @@ const NOT_FAULTS = ["snapshot", "ledger"];
  */
 export function Trouble({ what, failure, again, isPage = false }) {
   const { title, advice } = TROUBLES[failure.kind] ?? TROUBLES.fault;
-  if (PAGE_WIDE.includes(failure.kind) && !isPage) {
+  const isListed = failure.kind === "denied" && missingActions.value.includes(failure.action);
+  if ((PAGE_WIDE.includes(failure.kind) || isListed) && !isPage) {
     return html`<p class="trouble-short soft"><${Icon} name="circle-alert" /> ${what} is not available: ${title.toLowerCase()}.</p>`;
   }
-  const action = failure.kind === "denied" ? html`<p>Missing action: <code>${printable(failure.action || "not named")}</code></p>`
-    : failure.action && html`<${Command} text=${failure.action} />`;
+  const action = failure.kind === "denied" ? html`<${MissingActions} actions=${[failure.action]} />` : failure.action && html`<${Command} text=${failure.action} />`;
   const kind = NOT_FAULTS.includes(failure.kind) ? "info" : "bad";
   return html`<${Notice} kind=${kind} title=${isPage ? title : `${what}: ${title.toLowerCase()}`}>
     <p>${printable(failure.sentence)} ${advice}</p>
     ${action}
     ${again && !isSnapshot && html`<button type="button" class="button" onClick=${again}><${Icon} name="refresh-cw" /> Try again</button>`}
   <//>`;
+}
+
+/**
+ * One notice for all sections that AWS refuses: the actions that the role lacks.
+ *
+ * @param {{ again?: () => void }} props
+ */
+export function AccessDenied({ again }) {
+  if (!missingActions.value.length) return null;
+  const { title, advice } = TROUBLES.denied;
+  return html`<${Notice} kind="bad" title=${title}><p>${advice}</p>
+    <${MissingActions} actions=${missingActions.value} />
+    ${again && !isSnapshot && html`<button type="button" class="button" onClick=${again}><${Icon} name="refresh-cw" /> Try again</button>`}
+  <//>`;
+}
+
+/** @param {{ actions: string[] }} props */
+function MissingActions({ actions }) {
+  const names = actions.map((action) => html`<li><code>${printable(action || "not named by AWS")}</code></li>`);
+  return html`<p>${actions.length === 1 ? "Missing action:" : "Missing actions:"}</p><ul class="missing-actions">${names}</ul>`;
 }
 
 /**

@@ -127,7 +127,6 @@ def test_data_turn_gray_after_ten_minutes(open_page, address, watched):
     ("kind", "words"),
     [
         ("token", "The token is wrong"),
-        ("denied", "Missing action: the action"),
         ("stack", "No stack"),
         ("credentials", "Sign in"),
         ("busy", "AWS does not answer"),
@@ -141,6 +140,22 @@ def test_trouble_says_what_to_do(open_page, address, watched, kind, words):
     expect(status(page, "Alarms unknown")).to_be_visible()
     expect(page.locator(".card-number").first).to_have_text("unknown")
     expect(page.locator(".status-item.is-good")).to_have_count(0)
+    watched[:] = [text for text in watched if "503" not in text]
+
+
+def test_one_notice_lists_every_action_that_is_missing(open_page, address, watched):
+    """If AWS refuses every part, one notice names each action once, and each part is one line."""
+    actions = {"alarms": "cloudwatch:DescribeAlarms", "now": "logs:FilterLogEvents"}
+
+    def refused(route):
+        name = re.search(r"/(\w+)\.json", route.request.url)[1]
+        action = actions.get(name, actions["now"])
+        route.fulfill(status=503, json={"error": "No.", "kind": "denied", "action": action})
+
+    page = open_page(address, routes=[(DATA_ROUTE, refused)])
+    expect(page.locator(".trouble-short").first).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(1)
+    assert sorted(actions.values()) == page.locator(".notice code").all_inner_texts()
     watched[:] = [text for text in watched if "503" not in text]
 
 
