@@ -11,79 +11,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.now import cluster_now
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
 from neuron_emf.reading.rollup_lines import object_in, rollup_of
-from neuron_emf.verdict.verdict_facts import LEAST_MINUTES_READ, IdleStart, LineFacts
+from neuron_emf.verdict.verdict_facts import (
+    LEAST_MINUTES_READ,
+    IdleStart,
+    InstanceLines,
+    LineFacts,
+    record_order,
+)
 from neuron_emitter.delivery.destination import stream_name
 from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION, MinuteRecord, WireFormatError, parse
 from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP_KIND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from neuron_accounts.now import IdleOwner
     from neuron_emf.account import Account
     from neuron_emf.reading.log_group import GroupLine, ReadLimit
     from neuron_emf.reading.rollup_lines import PublishedRollup
     from neuron_wire.line_members import JsonObject, Texts
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceLines:
-    """
-    Distinct lines about one instance, raw: parts of a minute and lines of one identity are kept.
-
-    Attributes:
-        stream: Name of its own log stream.
-
-        own: Minute records of its own log stream, in order of time.
-
-        received_ms: When CloudWatch Logs received the newest of them, milliseconds since the Unix
-            epoch; None if unknown.
-
-        elsewhere: Minute records of other log streams by name, in order of time; None if other log
-            streams were not read.
-
-        unreadable: Lines that name the instance and cannot be read.
-    """
-
-    stream: str
-    own: Sequence[MinuteRecord]
-    received_ms: int | None
-    elsewhere: Mapping[str, Sequence[MinuteRecord]] | None
-    unreadable: int
-
-    def all_records(self) -> Sequence[MinuteRecord]:
-        """Return the minute records of all log streams that were read, in order of time."""
-        others = (self.elsewhere or {}).values()
-        return sorted([*self.own, *(record for some in others for record in some)], key=_order)
-
-    def minutes_of_two(self) -> Iterator[int]:
-        """
-        Yield minutes in which two emitters write.
-
-        Either two records have the same Boot and Seq, or records of two Boots overlap for longer
-        than the minute of a restart.
-        """
-        records = self.all_records()
-        counts = Counter((record.boot, record.seq) for record in records)
-        for record in records:
-            if counts[record.boot, record.seq] > 1:
-                yield record.minute_ms
-        minutes: dict[str, list[int]] = defaultdict(list)
-        for record in self.own:
-            minutes[record.boot].append(record.minute_ms)
-        for times, others in combinations(minutes.values(), 2):
-            end_ms = min(times[-1], others[-1])
-            if end_ms > max(times[0], others[0]):
-                yield end_ms
 
 
 def parse_instance_lines(
@@ -105,7 +59,7 @@ def parse_instance_lines(
             continue
         if isinstance(record, MinuteRecord):
             found.append((record, same))
-    found.sort(key=lambda pair: _order(pair[0]))
+    found.sort(key=lambda pair: record_order(pair[0]))
     stream = stream_name("{instance}", cluster="", instance_id=instance_id)
     counts = Counter(line.stream for _, same in found for line in same)
     if counts and stream not in counts:
@@ -140,10 +94,6 @@ def names_in(line: JsonObject | None, text: str, member: str, value: str) -> boo
     if isinstance(name, str):
         return name == value
     return re.search(rf"(?<![\w.-]){re.escape(value)}(?![\w.-])", text) is not None
-
-
-def _order(record: MinuteRecord) -> tuple[int, str, int]:
-    return record.minute_ms, record.boot, record.seq
 
 
 READ_MINUTES: Final = LEAST_MINUTES_READ + 10

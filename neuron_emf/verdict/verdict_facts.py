@@ -6,8 +6,9 @@ A fact that the account did not provide is `Unknown` with the reason, never a de
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from neuron_accounts.findings import LEAST_IDLE_MINUTES
@@ -15,11 +16,10 @@ from neuron_emf.check_results import UnknownFactError
 from neuron_wire.names import BUSY_STATE, MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from neuron_accounts.now import IdleOwner
     from neuron_emf.reading.rollup_lines import PublishedRollup
-    from neuron_emf.verdict.line_reading import InstanceLines
     from neuron_emf.verdict.managers import Manager
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Texts
@@ -28,6 +28,64 @@ LEAST_MINUTES_READ: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are checked, up to the newest."""
 
 _Value = TypeVar("_Value")
+
+
+def record_order(record: MinuteRecord) -> tuple[int, str, int]:
+    """Return the key that sorts records by time, and those of one minute by emitter."""
+    return record.minute_ms, record.boot, record.seq
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceLines:
+    """
+    Distinct lines about one instance, raw: parts of a minute and lines of one identity are kept.
+
+    Attributes:
+        stream: Name of its own log stream.
+
+        own: Minute records of its own log stream, in order of time.
+
+        received_ms: When CloudWatch Logs received the newest of them, milliseconds since the Unix
+            epoch; None if unknown.
+
+        elsewhere: Minute records of other log streams by name, in order of time; None if other log
+            streams were not read.
+
+        unreadable: Lines that name the instance and cannot be read.
+    """
+
+    stream: str
+    own: Sequence[MinuteRecord]
+    received_ms: int | None
+    elsewhere: Mapping[str, Sequence[MinuteRecord]] | None
+    unreadable: int
+
+    def all_records(self) -> Sequence[MinuteRecord]:
+        """Return the minute records of all log streams that were read, in order of time."""
+        others = (self.elsewhere or {}).values()
+        return sorted(
+            [*self.own, *(record for some in others for record in some)], key=record_order
+        )
+
+    def minutes_of_two(self) -> Iterator[int]:
+        """
+        Yield minutes in which two emitters write.
+
+        Either two records have the same Boot and Seq, or records of two Boots overlap for longer
+        than the minute of a restart.
+        """
+        records = self.all_records()
+        counts = Counter((record.boot, record.seq) for record in records)
+        for record in records:
+            if counts[record.boot, record.seq] > 1:
+                yield record.minute_ms
+        minutes: dict[str, list[int]] = defaultdict(list)
+        for record in self.own:
+            minutes[record.boot].append(record.minute_ms)
+        for times, others in combinations(minutes.values(), 2):
+            end_ms = min(times[-1], others[-1])
+            if end_ms > max(times[0], others[0]):
+                yield end_ms
 
 
 @dataclass(frozen=True, slots=True)
