@@ -24,8 +24,6 @@ from neuron_emitter.delivery.aws_failures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from neuron_emf.account import Account
     from neuron_wire.line_members import JsonObject
 
@@ -96,11 +94,10 @@ class AwsClient:
         caller: Partition and account number; `*` while the number is not known.
     """
 
-    def __init__(self, account: Account, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, account: Account) -> None:
         self.skew_s: float | None = None
         self.account = account
         self.caller = "aws", "*"
-        self._clock = clock
         self._client = functools.cache(account.client)
 
     @property
@@ -141,14 +138,14 @@ class AwsClient:
         self, service: str, operation: str, member: str, **parameters: object
     ) -> tuple[Answer, list[JsonObject]]:
         """Return the last answer, and the entries of *member* in all pages until then."""
-        answer = self.ask(service, operation, **parameters)
-        entries = list(answer.response.get(member, ()))
-        for _ in range(MAX_PAGES - 1):
+        entries: list[JsonObject] = []
+        token: JsonObject = {}
+        for _ in range(MAX_PAGES):
+            answer = self.ask(service, operation, **parameters, **token)
+            entries += answer.response.get(member, ())
             token = {name: answer.response[name] for name in TOKENS if answer.response.get(name)}
             if not token:
                 break
-            answer = self.ask(service, operation, **parameters, **token)
-            entries += answer.response.get(member, ())
         return answer, entries
 
     def _refusal(self, error: Exception, action: str) -> Answer:
@@ -167,7 +164,7 @@ class AwsClient:
     def _compare_clocks(self, response: JsonObject) -> None:
         date = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
         try:
-            self.skew_s = self._clock() - parsedate_to_datetime(date).timestamp()
+            self.skew_s = time.time() - parsedate_to_datetime(date).timestamp()
         except (TypeError, ValueError, OverflowError):
             return
 
@@ -175,27 +172,29 @@ class AwsClient:
 def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
     """Return a warning that *answer* has nothing about *resource*; *otherwise* ends the advice."""
     if answer.reason == ACCESS:
+        advice = f"allow {answer.action} in your IAM policy{otherwise}"
         return warning(
-            f"unknown: {answer.action} on {resource} is denied",
-            denied_advice(answer, f"allow {answer.action} in your IAM policy{otherwise}"),
+            f"unknown: {answer.action} on {resource} is denied", refusal_advice(answer, advice)
         )
     sentence = f"unknown: AWS did not answer {answer.action} ({answer.words})"
-    return warning(sentence, proxy_advice(answer, "try again"))
+    return warning(sentence, refusal_advice(answer, "try again"))
 
 
-def denied_advice(answer: Answer, otherwise: str) -> str:
-    """Return the advice for *answer*, a denied call, from AWS's words, or *otherwise*."""
-    return _as_advice(access_advice(answer.words, otherwise))
+def refusal_advice(answer: Answer, otherwise: str = "") -> str:
+    """Return the advice for a denied call from AWS's words, or for a proxy, or *otherwise*."""
+    advice = otherwise
+    if answer.reason == ACCESS:
+        advice = access_advice(answer.words, otherwise)
+    elif answer.reason == PROXY_ERROR:
+        advice = PROXY_ADVICE
+    # The form of check results has no capital and no period.
+    return f"{advice[:1].lower()}{advice[1:].rstrip('.')}"
 
 
-def proxy_advice(answer: Answer, otherwise: str = "") -> str:
-    """Return the advice for *answer* if a proxy sent it, or *otherwise*."""
-    return _as_advice(PROXY_ADVICE) if answer.reason == PROXY_ERROR else otherwise
-
-
-def _as_advice(sentence: str) -> str:
-    """Return *sentence* in the form of check results: without a capital and a period."""
-    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
+def not_authenticated(answer: Answer) -> CheckResult:
+    """Return the failure for *answer*, whose reason is one of `NOT_AUTHENTICATED`."""
+    sentence = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
+    return failed(sentence, _CLIENT_ADVICE[answer.reason])
 
 
 def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
@@ -211,8 +210,7 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
         aws.caller = arn.split(":")[1] if ":" in arn else "aws", number or "*"
         return ok(arn or "known to AWS"), answer
     if answer.reason in NOT_AUTHENTICATED:
-        sentence = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
-        return failed(sentence, _CLIENT_ADVICE[answer.reason]), answer
+        return not_authenticated(answer), answer
     if answer.reason == ACCESS:
         why = f"{answer.action} is denied"
         needs = "sending lines does not need it"

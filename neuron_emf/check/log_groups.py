@@ -34,8 +34,8 @@ from neuron_emf.check.aws_client import (
     UNREACHABLE,
     Answer,
     AwsClient,
-    denied_advice,
-    proxy_advice,
+    not_authenticated,
+    refusal_advice,
     unanswered,
 )
 from neuron_emf.check_results import CheckResult, failed, not_needed, not_tried, ok, warning
@@ -52,19 +52,22 @@ if TYPE_CHECKING:
 
 STANDARD_CLASS: Final = "STANDARD"
 LOG_GROUPS_IN_PAGE: Final = 50
-_ARN_PARTS: Final = 6
-
 POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
-MAX_CRITERIA_BYTES: Final = 25 << 10
 PATTERN: Final = '"CoveredSeconds"'
 """The pattern in template.yaml: a member that only minute lines have."""
 
-_LOG_GROUP_PARAMETER: Final = "LogGroupName"
 _CRITERIA: Final = re.compile(
-    rf"\s*({_LOG_GROUP_PARAMETER}(?:Prefix)?)\s+(NOT\s+)?IN\s*(\[.*\])\s*",
-    re.DOTALL | re.IGNORECASE,
+    r"\s*LogGroupName(Prefix)?\s+(NOT\s+)?IN\s*"
+    r"\[\s*((?:\"[^\"]*\"\s*(?:,\s*\"[^\"]*\"\s*)*)?)\]\s*",
+    re.IGNORECASE,
 )
-_RECEIVERS: Final = ("-IngestFunction-", "-RecordsStream-")
+_NAME: Final = re.compile(r"\"([^\"]*)\"")
+# A destination of another account, or a resource of the stack: CloudFormation begins its name with
+# the name of the stack, maybe shortened.
+_RECEIVER: Final = re.compile(
+    r"arn:[^:]*:(?:logs:[^:]*:[^:]*:destination:.*"
+    r"|.*[:/]([^:/]+?)-(?:IngestFunction|RecordsStream)-[^:/]*)"
+)
 _DEPLOY_WITH_GROUP: Final = "deploy the stack again, with this group as its LogGroupName"
 
 
@@ -104,13 +107,10 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
         return failed(*unreachable(answer.words, aws.region))
     if answer.reason == PROXY_ERROR:
         return failed(
-            f"a proxy did not pass {answer.action} ({answer.words})", proxy_advice(answer)
+            f"a proxy did not pass {answer.action} ({answer.words})", refusal_advice(answer)
         )
     if answer.reason in NOT_AUTHENTICATED:
-        return failed(
-            f"CloudWatch Logs: {NOT_AUTHENTICATED[answer.reason]} ({answer.words})",
-            f"renew the credentials, or give the instance a role; {BIND_ROLE}",
-        )
+        return not_authenticated(answer)
     return unanswered(answer, aws.arn(), "; emitters do not need it")
 
 
@@ -157,7 +157,8 @@ def _judged(found: JsonObject, stack_name: str) -> CheckResult:
     if pattern.strip() != PATTERN:
         passing = "every line" if not pattern.strip() else f"what matches {pattern}"
         return failed(f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY_WITH_GROUP)
-    if not _is_receiver(destination, stack_name):
+    receiver = _RECEIVER.fullmatch(destination)
+    if receiver is None or not stack_name.startswith(receiver[1] or ""):
         return failed(
             f"{name} delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
             f"RecordsStream of {stack_name}, nor a destination of another account",
@@ -166,36 +167,16 @@ def _judged(found: JsonObject, stack_name: str) -> CheckResult:
     return ok(f"{name} delivers minute lines to {destination}")
 
 
-def _is_receiver(destination: str, stack_name: str) -> bool:
-    """Return True by name: CloudFormation begins it with the stack's name, maybe shortened."""
-    parts = destination.split(":", 5)
-    if len(parts) < _ARN_PARTS:
-        return False
-    service = parts[2]
-    resource = parts[5]
-    if service == "logs":
-        return resource.startswith("destination:")
-    name = resource.rpartition(":")[2].rpartition("/")[2]
-    stacks = [name.partition(receiver)[0] for receiver in _RECEIVERS if receiver in name]
-    return any(stack and stack_name.startswith(stack) for stack in stacks)
-
-
-def selects(criteria: str | None, group: str) -> bool | None:
+def selects(criteria: str, group: str) -> bool | None:
     """Return True if a policy with *criteria* selects *group*; None for an undocumented form."""
-    if criteria is None or not criteria.strip():
+    if not criteria.strip():
         return True
-    match = _CRITERIA.fullmatch(criteria[:MAX_CRITERIA_BYTES])
+    match = _CRITERIA.fullmatch(criteria)
     if match is None:
         return None
-    member, negation, text = match.groups()
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not all(isinstance(value, str) for value in values):
-        return None
-    is_name = member.lower() == _LOG_GROUP_PARAMETER.lower()
-    is_listed = group in values if is_name else group.startswith(tuple(values))
+    prefix, negation, text = match.groups()
+    values = _NAME.findall(text)
+    is_listed = group.startswith(tuple(values)) if prefix else group in values
     return is_listed is (negation is None)
 
 
@@ -210,15 +191,16 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     unread: list[str] = []
     for policy in policies:
         name = str(policy.get("policyName", "without a name"))
-        selected = {group: selects(policy.get("selectionCriteria"), group) for group in groups}
-        stopped = [group for group in groups if selected[group]]
+        criteria = policy.get("selectionCriteria", "")
+        selected = {group: selects(criteria, group) for group in groups}
+        stopped = " and ".join(group for group in groups if selected[group])
         if None in selected.values():
             unread.append(name)
         elif stopped:
             return failed(
-                f"the account policy {name} disables EMF for {' and '.join(stopped)}: "
+                f"the account policy {name} disables EMF for {stopped}: "
                 "lines are kept, but metrics are not extracted",
-                f"exclude {' and '.join(stopped)} in its selection criteria, or delete it",
+                f"exclude {stopped} in its selection criteria, or delete it",
             )
     if unread:
         return warning(
@@ -269,14 +251,17 @@ class Probe:
             return ok(f"{answer.action} made {self._stream}{again}")
         return self._refused(answer)
 
-    def put_line(self, line: str, *, has_stream: bool = True) -> CheckResult:
+    def put_line(self, line: str, *, has_stream: bool) -> CheckResult:
         """Call PutLogEvents with *line*, even if no stream was created: it may exist."""
         event = {"timestamp": self.now_ms, "message": line}
         answer = self._ask("put_log_events", logEvents=[event])
         if answer.reason and not has_stream and answer.reason != ACCESS:
             return not_tried("there is no log stream")
+        if answer.reason == NO_LOG_GROUP:
+            sentence = f"{self._stream} was created but does not exist yet"
+            return failed(sentence, "try again; emitters do, too")
         if answer.reason:
-            return self._refused(answer, is_stream_made=True)
+            return self._refused(answer)
         if rejected := answer.response.get("rejectedLogEventsInfo"):
             return failed(
                 f"CloudWatch Logs rejected the timestamp ({', '.join(sorted(rejected))})",
@@ -319,15 +304,12 @@ class Probe:
         sentence = f"AWS did not answer {answer.action} ({answer.words})"
         return warning(sentence, "try again, or look for it")
 
-    def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:
+    def _refused(self, answer: Answer) -> CheckResult:
         group = self.aws.account.log_group
         if answer.reason == ACCESS:
             resource = self.aws.arn(f"{group}:*")
             sentence = f"{answer.action} on {resource} is denied ({answer.words})"
-            return failed(sentence, denied_advice(answer, BIND_ROLE))
-        if answer.reason == NO_LOG_GROUP and is_stream_made:
-            sentence = f"{self._stream} was created but does not exist yet"
-            return failed(sentence, "try again; emitters do, too")
+            return failed(sentence, refusal_advice(answer, BIND_ROLE))
         if answer.reason == NO_LOG_GROUP:
             return failed(
                 f"no log group {group} in {self.aws.region}",
@@ -335,5 +317,5 @@ class Probe:
             )
         return failed(
             f"{answer.action} on {group} failed ({answer.reason}): {answer.words}",
-            proxy_advice(answer, "try again; while it fails, records wait in the spool"),
+            refusal_advice(answer, "try again; while it fails, records wait in the spool"),
         )

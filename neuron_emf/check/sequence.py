@@ -78,7 +78,6 @@ _OF_AWS: Final = {
     "log groups": (_GROUP, f"{_GROUP} class", *_OF_ROLLUPS, _EXTRACTION, "subscription"),
     "one line": ("log stream", "log line", "read back"),
 }
-_ENDS: Final = (". ", "; ", ": ")  # the ends of the clearest part of an error, the best first
 
 
 def run_checks(
@@ -193,21 +192,17 @@ class AwsSequence:
         Raises:
             EmitterError: If the region is unknown, or no rehearsal runs.
         """
-        aws = AwsClient(self.settings.account(self.settings.region))
+        account = self.settings.account(self.settings.region)
         where = self.region_origin
         if where == DEFAULT_SOURCE:
             where = next(filter(os.environ.get, REGION_VARIABLES), "the AWS SDK")
-        if aws.account.is_rehearsal:
+        if account.is_rehearsal:
             where = "the rehearsal"
-        try:
-            name = aws.region
-        except SettingsError:
-            if not self.instance_region:
-                raise
-            aws = AwsClient(self.settings.account(self.instance_region))
-            name = aws.region
+        if account.region is None:
+            account = self.settings.account(self.instance_region)
             where = "the instance metadata"
-        return aws, ok(f"{name}, from {where}")
+        aws = AwsClient(account)
+        return aws, ok(f"{aws.region}, from {where}")
 
     def _asked(
         self, aws: AwsClient, found: dict[str, CheckResult], cluster: str, instance_id: str
@@ -247,16 +242,14 @@ class AwsSequence:
         found["read back"] = line.read_back(text)
         return ""
 
-    def _rollups(self, aws: AwsClient) -> list[CheckResult]:
+    def _rollups(self, aws: AwsClient) -> Sequence[CheckResult]:
         if not self.settings.stack_name:
             return [not_needed("without a stack there are no rollups")] * 2
-        return [
-            *check_group(
-                aws,
-                aws.account.rollups_log_group,
-                deploys="deploy the stack there, or name it with --stack-name ('' for none)",
-            )[:2]
-        ]
+        return check_group(
+            aws,
+            aws.account.rollups_log_group,
+            deploys="deploy the stack there, or name it with --stack-name ('' for none)",
+        )[:2]
 
     def _extraction(self, aws: AwsClient) -> CheckResult:
         if self.settings.rehearsal:
@@ -270,9 +263,7 @@ class AwsSequence:
 
 
 def _nowhere(error: EmitterError) -> CheckResult:
-    message = str(error)
-    # The advice comes last.
-    problem, _, advice = message.rstrip(".").rpartition(max(_ENDS, key=message.rfind))
+    problem, _, advice = str(error).rstrip(".").rpartition(". ")  # the advice comes last
     # The SDK also reads a Region from a profile.
     if type(error.__cause__).__name__ == "ProfileNotFound":
         advice = "correct AWS_PROFILE, or unset it"
