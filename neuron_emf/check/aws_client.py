@@ -138,6 +138,7 @@ class AwsClient:
         self, service: str, operation: str, member: str, **parameters: object
     ) -> tuple[Answer, list[JsonObject]]:
         """Return the last answer, and the entries of *member* in all pages until then."""
+        answer = Answer("")
         entries: list[JsonObject] = []
         token: JsonObject = {}
         for _ in range(MAX_PAGES):

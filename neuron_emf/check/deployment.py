@@ -41,9 +41,6 @@ DEFAULT_CLOSE_MB: Final = 512  # the default of CloseMemory
 MEMORY_QUOTA: Final = "Function memory maximum"
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which cannot be raised
 
-_EXISTING: Final = "quotas and existing resources"
-
-
 NEEDS: Final = TABLES["needs"]
 """Types and properties that the template uses and some Regions lack, by the check's name."""
 YOUNG: Final = ("field indexes", "query parameters", "alarm warm-up")
@@ -69,23 +66,26 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
         if has_young or name not in YOUNG
     }
     results += section("region", needs)
-    group = settings.log_group
-    stack = settings.stack_name
-    answer, parameters = _stack(aws, stack)
-    if answer.reason:
-        return [
-            *results,
-            *section(_EXISTING, {"stack": _unknown(answer, stack)}),
-        ]
-    limits = {
+    limits = _limits(aws, settings.log_group, settings.stack_name)
+    return [*results, *section("quotas and existing resources", limits)]
+
+
+def _limits(aws: AwsClient, group: str, stack: str) -> dict[str, CheckResult]:
+    """Return the checks of quotas, and of the resources that exist already."""
+    answer = aws.ask("cloudformation", "describe_stacks", StackName=stack)
+    if answer.reason and "does not exist" not in answer.words:
+        return {"stack": _unknown(answer, stack)}
+    parameters: Texts = {}
+    for row in answer.response.get("Stacks", ()):
+        parameters = values_of(row.get("Parameters", ()))
+    return {
         "concurrency": check_concurrency(aws),
         "function memory": check_memory(aws, parameters),
-        "log group": check_free_group(aws, group, is_deployed=parameters is not None),
+        "log group": check_free_group(aws, group, is_deployed=bool(parameters)),
         "subscription filters": check_filters(aws, group, stack),
         "metric extraction": check_extraction(aws, [group, f"/neuron-emf/{stack}/rollups"]),
         "shards": check_shards(aws, stack, parameters),
     }
-    return [*results, *section(_EXISTING, limits)]
 
 
 def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
@@ -109,8 +109,8 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
 def check_concurrency(aws: AwsClient) -> CheckResult:
     """Check how many concurrent invocations the account allows for all functions together."""
     answer = aws.ask("lambda", "get_account_settings")
-    limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions")
-    if answer.reason or not isinstance(limit, int):
+    limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions", 0)
+    if not limit:
         return unanswered(answer, "*", "; the deployment does not need it")
     if limit > NEW_ACCOUNT:
         return ok(f"{limit} concurrent invocations in the account")
@@ -120,22 +120,22 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     )
 
 
-def check_memory(aws: AwsClient, parameters: Texts | None) -> CheckResult:
-    """Check that a function may have the `CloseMemory` of *parameters*; None means no stack yet."""
+def check_memory(aws: AwsClient, parameters: Texts) -> CheckResult:
+    """Check that a function may have the `CloseMemory` of *parameters*; empty: no stack yet."""
     answer, quotas = aws.ask_all(
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
     )
     if answer.reason:
         return unanswered(answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
-    values = [quota.get("Value") for quota in quotas if quota.get("QuotaName") == MEMORY_QUOTA]
-    if len(values) != 1 or not isinstance(values[0], (int, float)):
+    values = {quota.get("QuotaName"): quota.get("Value") for quota in quotas}
+    most = int(values.get(MEMORY_QUOTA) or 0)
+    if not most:
         return warning(
             f"unknown: Service Quotas has no {MEMORY_QUOTA}; many new accounts have "
             f"{NEW_ACCOUNT_MB} MB",
             f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
         )
-    most = int(values[0])
-    wanted = int((parameters or {}).get("CloseMemory") or DEFAULT_CLOSE_MB)
+    wanted = int(parameters.get("CloseMemory") or DEFAULT_CLOSE_MB)
     if wanted > most:
         return failed(
             f"the quota is {most} MB, but CloseMemory is {wanted}",
@@ -173,9 +173,9 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     return failed(sentence, "delete one that is not needed")
 
 
-def check_shards(aws: AwsClient, stack_name: str, parameters: Texts | None) -> CheckResult:
+def check_shards(aws: AwsClient, stack_name: str, parameters: Texts) -> CheckResult:
     """Check which numbers of shards the next deployment can reach."""
-    if parameters is None or parameters.get("Mode", "direct") == "direct":
+    if parameters.get("Mode", "direct") == "direct":
         return ok("no stream yet: a new one can have any number")
     answer = aws.ask(
         "cloudformation",
@@ -186,24 +186,14 @@ def check_shards(aws: AwsClient, stack_name: str, parameters: Texts | None) -> C
     stream = answer.response.get("StackResourceDetail", {}).get("PhysicalResourceId", "")
     if not answer.reason:
         answer = aws.ask("kinesis", "describe_stream_summary", StreamName=stream)
-    now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
-    if answer.reason or not isinstance(now, int):
+    now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount", 0)
+    if not now:
         return _unknown(answer, "the stream")
     double = ", ".join(map(str, shard_steps(now, 5 * now)))
     return ok(
         f"{now} open: the next deployment reaches {(now + 1) // 2} to {2 * now}, "
         f"and {5 * now} are reached by {double}"
     )
-
-
-def _stack(aws: AwsClient, name: str) -> tuple[Answer, Texts | None]:
-    """Return the answer, without a reason if it is known, and the stack's parameters or None."""
-    answer = aws.ask("cloudformation", "describe_stacks", StackName=name)
-    if not answer.reason:
-        (stack,) = answer.response["Stacks"]
-        return answer, values_of(stack["Parameters"])
-    has_none = "does not exist" in answer.words
-    return replace(answer, reason="" if has_none else answer.reason), None
 
 
 def _unknown(answer: Answer, resource: str) -> CheckResult:

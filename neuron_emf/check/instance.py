@@ -43,11 +43,8 @@ if TYPE_CHECKING:
     from neuron_emf.check.settings import CheckSettings
     from neuron_emitter.reports.report import Report
 
-_NAME_IT: Final = "use --cluster NAME"
 _IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"
-_MIB: Final = 1 << 20
-_VERSION_AT: Final = slice(60, 64)  # in a database's first bytes: sqlite.org/fileformat.html
-_HEADER_BYTES: Final = 100
+_VERSION_OFFSET: Final = 60  # of 4 bytes in a database's header: sqlite.org/fileformat.html
 
 
 def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
@@ -59,11 +56,11 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
     try:
         cluster = find_cluster(settings.cluster, ClusterSearch(region=settings.region))
     except SettingsError as error:
-        reason, _, tried = str(error).partition(" Tried, in this order:")
-        if not tried:
-            return failed(reason, _NAME_IT), ""
-        sources = "; ".join(line.strip() for line in tried.splitlines() if line.strip())
-        return failed(f"no cluster name: {sources}", _NAME_IT), ""
+        problem, _, tried = str(error).partition(" Tried, in this order:")
+        if tried:
+            sources = "; ".join(filter(None, map(str.strip, tried.splitlines())))
+            problem = f"no cluster name: {sources}"
+        return failed(problem, "use --cluster NAME"), ""
     where = origin if settings.cluster.strip() else cluster.where
     return ok(f"{cluster.name}, from {where}"), cluster.name
 
@@ -72,19 +69,17 @@ def check_instance(
     settings: CheckSettings, facts: InstanceFacts, report: Report | None
 ) -> tuple[CheckResult, str]:
     """Return the result, and the ID that records will have."""
-    info = report.instance_info if report is not None else None
-    reported = (info.instance_id or "").strip() if info is not None else ""
-    if reported and reported.isascii() and reported.isprintable():
-        if facts.instance_id and facts.instance_id != reported:
-            return warning(
-                f"{reported} by neuron-monitor, {facts.instance_id} by the instance metadata",
-                "records will use the first: check that the reports of neuron-monitor are of this "
-                "instance",
-            ), reported
-        return ok(f"{_with_type(reported, facts)}, from neuron-monitor"), reported
-    if facts.instance_id:
-        named = f"{_with_type(facts.instance_id, facts)}, from the instance metadata or the"
-        return ok(f"{named} instance's board"), facts.instance_id
+    reported = emitted_instance(InstanceFacts(), report).instance_id
+    if reported and facts.instance_id not in (None, reported):
+        return warning(
+            f"{reported} by neuron-monitor, {facts.instance_id} by the instance metadata",
+            "records will use the first: check that the reports of neuron-monitor are of this "
+            "instance",
+        ), reported
+    if instance_id := reported or facts.instance_id:
+        source = "neuron-monitor" if reported else "the instance metadata or the instance's board"
+        typed = f"{instance_id} ({facts.instance_type})" if facts.instance_type else instance_id
+        return ok(f"{typed}, from {source}"), instance_id
     if settings.instance_id:
         return ok(f"{settings.instance_id}, from --instance-id"), settings.instance_id
     guessed = guessed_instance_id()
@@ -92,10 +87,6 @@ def check_instance(
         f"{guessed}, a guess: neither neuron-monitor nor the instance metadata has one",
         "use --instance-id, or allow two hops to the instance metadata",
     ), guessed
-
-
-def _with_type(instance_id: str, facts: InstanceFacts) -> str:
-    return f"{instance_id} ({facts.instance_type})" if facts.instance_type else instance_id
 
 
 def emitted_instance(
@@ -251,7 +242,7 @@ def check_spool(settings: CheckSettings) -> CheckResult:
 
 
 def _room(directory: Path, existing: Path, wanted_mib: int) -> CheckResult:
-    free_mib = shutil.disk_usage(existing).free // _MIB
+    free_mib = shutil.disk_usage(existing).free >> 20
     if free_mib < wanted_mib:
         return warning(
             f"{directory} is on a disk with {free_mib} MiB free, and it may grow by up to "
@@ -271,7 +262,8 @@ def _layout_version(path: Path) -> int:
     """Return the layout of the database at *path*; 0 if it cannot be read."""
     try:
         with path.open("rb") as file:
-            return int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
+            file.seek(_VERSION_OFFSET)
+            return int.from_bytes(file.read(4), "big")
     except OSError:
         return 0
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +18,7 @@ from neuron_emf.check_results import CheckResult, failed, not_needed, not_tried,
 from neuron_emitter.errors import SourceError
 from neuron_emitter.reports.child import END_WITHIN_S, Child
 from neuron_emitter.reports.framing import Framer
-from neuron_emitter.reports.monitor import find_monitor
+from neuron_emitter.reports.monitor import config_file, find_monitor
 from neuron_emitter.settings.run_settings import MONITOR_INPUT
 from neuron_wire.names import (
     COUNTERS_MISSING,
@@ -59,18 +58,12 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
         return not_tried("no group of reports is configured"), None
     try:
         path = find_monitor(settings.monitor_command)
+        with config_file(configuration) as file:
+            config_path = f"/proc/{os.getpid()}/fd/{file.fileno()}"
+            return _started([path, "-c", config_path], settings.monitor_seconds)
     except SourceError as error:
         result, _, advice = str(error).partition(". ")
         return failed(result, advice), None
-    try:
-        with tempfile.TemporaryDirectory(prefix="neuron-emf-") as folder:
-            file = Path(folder) / "monitor.json"
-            file.write_bytes(configuration.encode())
-            return _started([path, "-c", str(file)], settings.monitor_seconds)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        result = f"its configuration cannot be written to a temporary file: {reason}"
-        return failed(result, "choose a folder for it with TMPDIR"), None
 
 
 def check_input(settings: CheckSettings) -> CheckResult:
@@ -181,10 +174,10 @@ def _unseen_counters(report: Report) -> str:
     """Return the reason why cores of *report* are unknown; empty if none are."""
     if _COUNTERS in report.dropped_groups:
         return COUNTERS_UNREADABLE
-    groups = [runtime.report for runtime in report.neuron_runtime_data or ()]
-    counters = [group.neuroncore_counters if group else None for group in groups]
-    if any(group is None or group.error or not group.neuroncores_in_use for group in counters):
-        return COUNTERS_MISSING
+    for runtime in report.neuron_runtime_data or ():
+        counters = runtime.report.neuroncore_counters if runtime.report else None
+        if counters is None or counters.error or not counters.neuroncores_in_use:
+            return COUNTERS_MISSING
     return ""
 
 

@@ -101,25 +101,23 @@ def origins(
 
         file: The configuration file that was read; None if none was.
     """
-    found = []
-    for name in (
-        field.name
+    return tuple(
+        _origin(field.name, getattr(settings, field.name), sources.get(field.name), file)
         for field in dataclasses.fields(settings)
         if field.name not in {"deployment", "json", "quick"}  # options of the output
-    ):
-        where = _where(name, sources.get(name), file)
-        value = _shown(getattr(settings, name))
-        found.append(Origin(name.replace("_", "-"), value, where))
-    return tuple(found)
+    )
 
 
-def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:
-    places = {
-        ParameterSource.COMMANDLINE: f"--{name.replace('_', '-')}",
-        ParameterSource.ENVIRONMENT: f"{VARIABLE_PREFIX}_{name.upper()}",
-        ParameterSource.DEFAULT_MAP: str(file or "configuration file"),
-    }
-    return places.get(source, DEFAULT_SOURCE) if source else DEFAULT_SOURCE
+def _origin(name: str, value: object, source: ParameterSource | None, file: Path | None) -> Origin:
+    option = name.replace("_", "-")
+    where = DEFAULT_SOURCE
+    if source is ParameterSource.COMMANDLINE:
+        where = f"--{option}"
+    elif source is ParameterSource.ENVIRONMENT:
+        where = f"{VARIABLE_PREFIX}_{name.upper()}"
+    elif source is ParameterSource.DEFAULT_MAP:
+        where = str(file)
+    return Origin(option, _shown(value), where)
 
 
 def _shown(value: object) -> str:

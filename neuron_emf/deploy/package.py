@@ -218,12 +218,7 @@ class ReleaseBucket:
         place = {"Bucket": self.name, "ExpectedBucketOwner": self.owner}
         with documented("s3:ListBucketVersions"):
             pages = self._client.get_paginator("list_object_versions").paginate(**place)
-            rows = [
-                row
-                for page in pages
-                for member in ("Versions", "DeleteMarkers")
-                for row in page.get(member, ())
-            ]
+            rows = list(pages.search("[Versions, DeleteMarkers][][]"))
         foreign = [row["Key"] for row in rows if not _RELEASE_KEY.fullmatch(row["Key"])]
         if foreign:
             msg = (
@@ -279,7 +274,7 @@ def release_bucket(account: Account, choices: JsonObject) -> ReleaseBucket:
             except Exception as error:
                 if error_code(error) != "AlreadyExistsException":
                     raise
-    if stack is None or stack.is_changing:
+    if stack is None or (stack.is_busy and stack.status != DELETING):
         stack = wait_until_done(cloudformation, BUCKET_STACK_NAME)
     if "BucketName" not in stack.outputs or stack.status == DELETING:
         require_usable(stack)

@@ -224,7 +224,7 @@ def _remainders(account: Account, removal: Removal) -> Iterator[tuple[str, ...]]
         with suppress(SourceError), documented("s3:ListBucket"):
             pages = account.client("s3").get_paginator("list_objects_v2")
             objects = pages.paginate(Bucket=bucket, Prefix="ledger/")
-            stored = sum(row["Size"] for page in objects for row in page.get("Contents", ()))
+            stored = sum(size or 0 for size in objects.search("Contents[].Size"))
         reason = f"its objects expire after {parameters.get('LedgerDays')} days"
         usd = _usd(stored, "object-storage")
         yield ("ledger bucket", bucket, usd, "adopted" if adopted_bucket else reason)

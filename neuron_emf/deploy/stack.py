@@ -67,11 +67,6 @@ class Stack:
     is_protected: bool = False
 
     @property
-    def is_changing(self) -> bool:
-        """True if an operation is in progress after which the stack still exists."""
-        return self.is_busy and self.status != DELETING
-
-    @property
     def is_busy(self) -> bool:
         """True if an operation on the stack is in progress."""
         return self.status.endswith("_IN_PROGRESS") and self.status != NEW
@@ -199,9 +194,9 @@ def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN40
         SourceError: If the deployment failed.
     """
     stack = wait_until_done(cloudformation, name)
-    if stack.status in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
-        return stack
-    raise _failure(cloudformation, stack, "deployed")
+    if stack.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+        raise _failure(cloudformation, stack, "deployed")
+    return stack
 
 
 def delete_stack(cloudformation: Any, name: str, request: JsonObject) -> None:  # noqa: ANN401 - as above
@@ -215,7 +210,7 @@ def delete_stack(cloudformation: Any, name: str, request: JsonObject) -> None:  
     """
     with documented("cloudformation:DeleteStack"):
         cloudformation.delete_stack(StackName=name, **request)
-    stack = wait_until_done(cloudformation, name, _read_deleted)
+    stack = wait_until_done(cloudformation, name)
     if stack.status != _DELETED:
         raise _failure(cloudformation, stack, "deleted")
 
@@ -233,13 +228,11 @@ def _failure(cloudformation: Any, stack: Stack, aim: str) -> SourceError:  # noq
     )
 
 
-def wait_until_done(
-    cloudformation: Any,  # noqa: ANN401 - as above
-    name: str,
-    read: Callable[[Any, str], Stack | None] | None = None,
-) -> Stack:
+def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
     """
-    Wait until no operation on the stack *name* is in progress, or *read* returns it.
+    Wait until no operation on the stack *name* is in progress.
+
+    A stack that was deleted has the status `DELETE_COMPLETE`.
 
     If the wait ends early, also by Ctrl-C, the operation in CloudFormation continues; standard
     error has a line about it.
@@ -248,23 +241,15 @@ def wait_until_done(
         SourceError: If that takes longer than `STACK_TIMEOUT_S`, or CloudFormation refuses.
     """
     try:
-        asked = partial(read or _read_done, cloudformation, name)
-        return poll_until_ready(asked, f"The stack {name}")
+        return poll_until_ready(partial(_read_done, cloudformation, name), f"The stack {name}")
     except (KeyboardInterrupt, SourceError):
         click.echo(f"CloudFormation continues with the stack {name}: see its events.", err=True)
         raise
 
 
-def _read_deleted(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above
-    stack = Stack.describe(cloudformation, name)
-    if stack is None:
-        return Stack(name, _DELETED, {}, {})
-    return stack if stack.status == "DELETE_FAILED" else None
-
-
 def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above
-    stack = Stack.describe(cloudformation, name)
-    return None if stack is None or stack.status == NEW or stack.is_changing else stack
+    stack = Stack.describe(cloudformation, name) or Stack(name, _DELETED, {}, {})
+    return None if stack.status == NEW or stack.is_busy else stack
 
 
 def poll_until_ready(read: Callable[[], _Value | None], what: str) -> _Value:

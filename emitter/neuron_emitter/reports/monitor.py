@@ -105,7 +105,7 @@ class Monitor:
         self._child: Child | None = None
         self._config = config
         self._silent_after_s = _silent_after_s(period_s)
-        self._config_file = _config_file(config)
+        self._config_file = config_file(config)
         self._started_at_s = self._heard_at_s = self._failing_since_s = clock()
         self._failures = 0  # in a row, since its last report
         self._start_at_s = clock()  # when the next child starts
@@ -134,7 +134,7 @@ class Monitor:
             SourceError: If *config* cannot be written; all stays as it was.
         """
         if config != self._config:
-            file = _config_file(config)
+            file = config_file(config)
             self.close()
             self._config = config
             self._config_file = file
@@ -231,7 +231,7 @@ class Monitor:
         self._on_event(Event(name, self._now_s(), message, details))
 
 
-def _config_file(config: str) -> IO[bytes]:
+def config_file(config: str) -> IO[bytes]:
     """
     Write *config* to a file without a name, which disappears with us, even after kill -9.
 
