@@ -95,13 +95,13 @@ of compressed lines.
 
 MAX_BRACKETS: Final = 1 << 18
 """
-The most objects and arrays in a delivery, without those in the text of its lines, which are parsed
-one by one: eight times as many as 8 MiB of the shortest records have. An empty one is 3 bytes of
-text and 72 of memory.
+The most objects and arrays in a delivery: eight times as many as 8 MiB of the shortest records
+have. JSON inside a log line does not count, because lines are parsed one by one. An empty object
+takes 3 bytes of text and 72 bytes of memory.
 """
 
 _JSON_MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{\[]', re.DOTALL)
-"""Texts, closed or not, and the beginnings of objects and arrays outside them."""
+"""JSON strings, closed or not, and the opening brackets outside of strings."""
 
 _QUOTE: Final = ord('"')
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
@@ -123,14 +123,14 @@ def unpacked(compressed: bytes) -> Members:
     """
     Return the JSON object in *compressed*.
 
-    It never unpacks more than `MAX_DELIVERY_BYTES` and one. A second gzip member is rejected,
+    It never unpacks more than `MAX_DELIVERY_BYTES` + 1 bytes. A second gzip member is rejected,
     because ignoring it would lose lines silently.
 
     Raises:
-        DeliveryFormatError: If it is too large, cut off, or no object.
+        DeliveryFormatError: If it is too large, cut off, or not an object.
         zlib.error: If it is not compressed.
-        ValueError: If it is no JSON in UTF-8.
-        RecursionError: If it is nested without end.
+        ValueError: If it is not JSON in UTF-8.
+        RecursionError: If it is nested too deeply.
     """
     delivery = json.loads(_text(compressed))
     if not isinstance(delivery, dict):
@@ -155,7 +155,7 @@ def _text(compressed: bytes) -> str:
 
 
 def _has_too_many_brackets(plain: bytes) -> bool:
-    # Usually there are few in all, and there is no need to find those inside a text.
+    # Most deliveries have so few brackets that those inside strings do not matter.
     if plain.count(b"{") + plain.count(b"[") <= MAX_BRACKETS:
         return False
     brackets = 0

@@ -57,7 +57,7 @@ def call(operation: Operation, **request: object) -> Response:
     Return the response of one call.
 
     Raises:
-        AwsError: If there is none, or it is a refusal.
+        AwsError: If the service rejected the call or did not respond.
     """
     try:
         return operation(**request)

@@ -35,7 +35,7 @@ class SettingError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Rules:
     """
-    Settings of when minutes close, of idle, silent and committed, and of owners' teams.
+    Settings that define when a minute closes, a core is idle, and an instance is silent.
 
     Attributes:
         grace_s: Seconds after its end at which a minute closes at the latest.
@@ -78,7 +78,7 @@ class Environment:
         price_overrides: USD per hour by `TYPE` or `REGION/TYPE`, which replace or add to list
             prices.
 
-        region: The stack's Region, and that of instances whose lines have none.
+        region: The stack's Region, also used for instances whose lines have no Region.
 
         records_log_group: The log group of the emitters.
 
@@ -98,8 +98,8 @@ class Environment:
         ledger_bucket: The bucket of the ledger, for settle and digest; empty in the other
             functions.
 
-        metrics: Names of the rollup's numbers that close makes metrics, as the function
-            `rollup_metrics` reads them.
+        metrics: Names of the rollup's numbers that close publishes as metrics, in the form that
+            `rollup_metrics` parses.
 
         own_log_groups: Log groups that the stack writes to; a subscription to one of them would
             feed the stack its own output.

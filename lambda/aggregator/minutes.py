@@ -28,7 +28,9 @@ Departures: TypeAlias = "Mapping[str, Sequence[int]]"
 """The minutes in which each instance was stopped or terminated, by instance ID."""
 
 EARLIEST_CLOSE_S: Final = 45
-"""Seconds after its end before which no minute is closed: emitters spread over 30."""
+"""
+Seconds after its end before which no minute is closed: emitters spread their writes over 30 s.
+"""
 
 MARK_AFTER_S: Final = EARLIEST_CLOSE_S - 5
 """
@@ -80,7 +82,7 @@ def hour_of(event: JsonObject, member: str = "Hour") -> int | None:
     Return the hour in *member* of *event*, whole hours since the epoch; None if there is none.
 
     Raises:
-        NoHourError: If it names something else.
+        NoHourError: If the member is not an hour.
     """
     text = event.get(member)
     if text is None:

@@ -58,8 +58,8 @@ def arrival_of(event: Members) -> Arrival:
     Unpack the event of a subscription filter, or a batch of them from Kinesis.
 
     Raises:
-        Exception: Of whatever kind, when *event* is neither: the invocation
-            must fail, so that Lambda keeps the event where somebody will look.
+        Exception: Of any type, if *event* is neither. The invocation must fail, so that Lambda
+            sends the event to the failure destination.
     """
     if _RECORDS_MEMBER not in event:
         data = CloudWatchLogsEvent(event).raw_logs_data
@@ -68,8 +68,8 @@ def arrival_of(event: Members) -> Arrival:
     if not isinstance(batch, list):
         msg = f"{_RECORDS_MEMBER} is {type(batch).__name__}, not the records of a Kinesis stream"
         raise TypeError(msg)
-    # If all are unreadable, that is no special case: an exception would contain less than the
-    # response.
+    # A batch without a readable record is also answered: the response names each record, an
+    # exception would not.
     processor = BatchProcessor(EventType.KinesisDataStreams, raise_on_entire_batch_failure=False)
     reader = _Reader()
     with processor(records=batch, handler=reader.read):
@@ -124,8 +124,8 @@ class _Reader:
                 for line in delivery.lines:
                     self._held_bytes += len(line.message) + _LINE_BYTES
                 return delivery
-        # Powertools keeps the raised exception, with its frames and their megabytes: so not the
-        # error itself, and out here, where it is no longer the context.
+        # Powertools keeps the raised exception with all its frames, which hold megabytes. So this
+        # raises a new exception outside of the except block, without a reference to the first one.
         raise _UnreadError
 
 
@@ -169,8 +169,8 @@ def publish_health(stack_name: str, counts: Amounts) -> None:
     """
     Print *counts* as one line: those in `STACK_METRICS` are metrics, the others are properties.
 
-    It uses a new Metrics each time, because the shared one remembers values, and an empty service
-    name, because a set one becomes a second dimension.
+    Each call uses a new Metrics object, because the shared one remembers values. The service name
+    is empty, because any other name would become a second dimension.
     """
     metrics = EphemeralMetrics(namespace=STACK_NAMESPACE, service="")
     metrics.add_dimension(name="StackName", value=stack_name)

@@ -2,7 +2,7 @@
 The idle cores of a cluster in one minute: their number, cost, avoidable part and owners.
 
 Close adds them up for a rollup, and so does a reader of minute lines without rollups. All sums are
-whole numbers and do not depend on the order of instances: the owners' rows together are the idle
+whole numbers and do not depend on the order of instances: the rows of the owners add up to the idle
 cores and their cost. A core of several owners is split evenly. Whether a stop wastes no work is
 known only after all instances are added, because their owners may work on others.
 """
@@ -291,7 +291,7 @@ class ClusterIdle:
         self.owners.fold_sums(other.owners)
 
     def core_members(self) -> dict[str, int | None]:
-        """Return the counts of a rollup with a known core; None if one is unknown."""
+        """Return the idle counts of a rollup that knows a core; an unknown count is None."""
         return {
             "IdleCores": self.cores,
             "UnallocatedIdleCores": self.total.unallocated // MICRO,

@@ -1,11 +1,11 @@
 """
 Core time of owners, instances and clusters: allocated, busy and idle, and its cost.
 
-Each idle core of a minute is in exactly one part. *Avoidable* cost ends, at most, when the instance
-stops: all its cores are idle, their owners are fully idle in the whole cluster, and it is not paid
-for anyway. *Shared* cores are idle cores of an instance that does work, whose owners do, or that is
-not fully known. *Committed* cost is paid whether the instance runs or not. Cores without a price
-are in no amount. All sums are of whole numbers and do not depend on the order.
+Each idle core of a minute is in exactly one part. *Avoidable* cost ends at most when the instance
+stops: all its cores are idle, their owners are fully idle in the whole cluster, and the instance is
+not paid for anyway. *Shared* idle cores are on an instance that works, whose owners work elsewhere,
+or that is not fully known. *Committed* cost is paid whether the instance runs or not. Cores without
+a price are in no amount. All sums are of whole numbers and do not depend on the order.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class CoreTime:
     """
     Core time of an owner, an instance, a cluster or a day, with its price.
 
-    Time is in micro-core-minutes: a minute of a millionth of a core. Money has one unit in a sum:
-    for minutes, `FINE` parts of a dollar per hour, times that time; for rows of the ledger,
-    billionths of a dollar.
+    Time is in micro-core-minutes: a minute of a millionth of a core. In sums of minutes, money is
+    that time multiplied by a price in `FINE` parts of a dollar per hour. In sums of ledger rows, it
+    is in billionths of a dollar.
 
     Attributes:
         allocated: Busy, idle or reserved time; for `[unallocated]` the time without an owner.
@@ -154,7 +154,7 @@ class CoreTime:
 
     @property
     def has_idle_price(self) -> bool:
-        """True if any idle time has a price, or there is none: nothing idle costs 0."""
+        """True if any idle time has a price, or there is no idle time, which costs 0."""
         return not self.unpriced_idle or self.unpriced_idle < self.idle
 
     @property
@@ -256,7 +256,7 @@ def round_leaves(rows: Sequence[Sequence[int]], unit: int) -> list[tuple[int, ..
     Return *rows* of amounts by leaf in whole units, as people see them.
 
     The total is rounded first, then its leaves, then each leaf over all rows, always by largest
-    remainder: nothing is a whole unit from its exact amount.
+    remainder: each rounded amount is less than a unit away from the exact amount.
     """
     by_leaf = list(zip(*rows, strict=True))
     totals = round_shares([sum(amounts) for amounts in by_leaf], unit)
@@ -270,7 +270,8 @@ def round_shares(amounts: Sequence[int], unit: int, total: int | None = None) ->
     """
     Return each of *amounts* in whole *units*, so that they add up to *total* or their rounded sum.
 
-    By largest remainder: none is a whole unit from its exact amount, if *total* is not either.
+    Rounds by largest remainder. Each share is less than a unit away from its exact amount, if
+    *total* is too.
     """
     if total is None:
         total = round_half_even(sum(amounts), unit)

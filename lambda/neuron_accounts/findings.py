@@ -41,13 +41,16 @@ CLOSED_AS_GONE: Final = "gone"
 CLOSED_AS_REPLACED: Final = "replaced"
 
 LEAST_IDLE_MINUTES: Final = 60
-"""An idle instance is kept, here and in `neuron-emf findings`, if it was idle for fewer minutes,"""
+"""Idle minutes below which an instance is kept, in events and in `neuron-emf findings`."""
 
 MOST_HOST_VCPUS: Final = 0.5
-"""if without a scheduler at least so many vCPUs work, since neuronx-cc needs only one,"""
+"""
+Busy vCPUs from which an instance without a scheduler is kept: the compiler neuronx-cc uses only
+one.
+"""
 
 LEAST_COVERAGE_PERCENT: Final = 95.0
-"""and if coverage of its cluster is lower, because telemetry itself is then in doubt."""
+"""Coverage of its cluster below which an instance is kept, because its telemetry is in doubt."""
 
 PARTITION: Final = "findings"
 """
@@ -101,7 +104,7 @@ class OpenFinding:
     missed: int = 0
 
     def packed(self) -> list[int]:
-        """Return it in the table's form: minutes count from the opening, without trailing zeros."""
+        """Return the finding in the table's form: minutes since it opened, no trailing zeros."""
         numbers = [
             self.opened,
             self.opened - self.since,
@@ -144,7 +147,7 @@ class FindingsState:
     faults: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
 
     def packed(self) -> bytes:
-        """Return it in the table's form."""
+        """Return the state in the table's form."""
         text = json.dumps(
             {
                 "minute": self.minute,

@@ -64,7 +64,7 @@ _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
 """The parts in which costs are added up, per billionth of a dollar."""
 
 _HUNDREDTH: Final = MICRO // 10_000
-"""Micro-cores of a hundredth of a percent, the precision of utilization in a line."""
+"""Micro-cores in a hundredth of a percent of a core, the precision of utilization in a line."""
 
 _Waiting: TypeAlias = "tuple[tuple[str, ...], int | None, tuple[tuple[str, int], ...]]"
 """
@@ -82,7 +82,7 @@ ALL_MINUTES: Final = (1 << HOUR_MINUTES) - 1
 """One bit for each minute of an hour."""
 
 MAX_OVERLAP_MINUTES: Final = 2
-"""The most minutes of an hour with records in two clusters that a move between them explains."""
+"""Minutes of an hour with records in two clusters, up to which the instance may just have moved."""
 
 
 class Ec2Instance(NamedTuple):
@@ -280,7 +280,7 @@ class InstanceHour:
 
     def rows(self, work: OwnerWork) -> list[LedgerRow]:
         """
-        Return the rows, by owner; together they are the hour to the last digit.
+        Return the rows, one per owner, which add up to exactly the hour.
 
         *work* has all owners of the cluster in the hour. No minute may be added afterwards.
         """

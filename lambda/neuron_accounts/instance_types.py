@@ -74,8 +74,8 @@ class InstanceType:
         return self.device_memory_gib << 30
 
 
-# No page of EC2 lists a Trn3 type yet. Names and tables of devices are those of the Neuron driver
-# (v4/neuron_dhal_v4.c), and trn3n and trn3en those of its Helm chart; the chip is that of
+# No page of EC2 lists a Trn3 type yet. Their names and devices come from the Neuron driver
+# (v4/neuron_dhal_v4.c), for trn3n and trn3en from its Helm chart, and the chip from
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/trn3-arch.html
 INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
     name: InstanceType(name, *values)
@@ -113,8 +113,8 @@ def peak_micros(instance_type: str | None, cores: int, known: int) -> int | None
     """
     Return the peak of *known* of the *cores* of an instance, None if its chip is unknown.
 
-    A core has its share of all devices, whatever the logical core size. An emitter that sees only
-    some of the devices reports fewer cores than the type has, and these are a part.
+    The peak of all devices is divided by the cores of the type at the reported core size. An
+    emitter that sees only some devices reports fewer cores, which have their part of the peak.
     """
     kind = INSTANCE_TYPES.get(instance_type or "")
     chip = CHIP_TERA_FLOPS.get(kind.name[:4]) if kind is not None else None
@@ -127,7 +127,7 @@ def flops_of(record: MinuteRecord) -> Flops | None:
     """
     Return FLOP/s of a merged *record* and their peak; None without FLOPs or with an unknown chip.
 
-    The cores with FLOPs are the known ones: a core that no runtime listed did none.
+    The peak is that of the known cores: a known core without a runtime performed no operations.
     """
     if record.tera_flops is None:
         return None

@@ -238,7 +238,7 @@ def parse_hour(value: object) -> int:
     Return the hour in the member Hour.
 
     Raises:
-        WireFormatError: If *value* is no whole hour.
+        WireFormatError: If *value* is not a whole hour.
     """
     try:
         if isinstance(value, str) and _HOUR.fullmatch(value):

@@ -2,9 +2,9 @@
 *Now*: idle cores, their owners and their cost in the newest rollup of each cluster.
 
 `page`, `top` and messages show it; close writes its owners. A line is read leniently: a missing or
-damaged value is None, never 0, and a sum over clusters is None if one of its parts is. Cores of a
-cluster are counted, cores of an owner are in millionths; money is in micro-USD per hour: whole
-numbers, whose sums do not depend on their order.
+damaged value is None, never 0, and a sum over clusters is None if one of its parts is None. All
+numbers are whole, so that sums do not depend on their order: cores of a cluster, millionths of
+cores of an owner, and micro-USD per hour.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class IdleOwner:
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
     def members(self) -> Members:
-        """Return the row; an unknown value has no member, and 0 reserved cores have none either."""
+        """Return the row, without members for unknown values and for 0 reserved cores."""
         members: Members = {
             "Owner": self.owner,
             "Team": printable_name(self.team, MAX_TEAM_CHARS),
@@ -119,7 +119,7 @@ class IdleOwner:
 
 
 _ROW: Final = {member: (name, in_micros) for name, member, in_micros in stated_fields(IdleOwner)}
-"""The numbers of a row in order: the field of each, and whether it is in millionths."""
+"""The numeric members of a row, in order: field, and True if the value is in millionths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class ClusterNow:
 
         silent: Instances that stopped reporting.
 
-        covered: Coverage in millionths of a percent, times the number of instances behind it.
+        covered: Sum of the coverage of each instance, in millionths of a percent.
 
         cores: All cores of instances that reported.
 
@@ -150,13 +150,13 @@ class ClusterNow:
 
         unknown_allocation: Idle cores that no process holds, of unknown reservation.
 
-        used: Utilization in millionths of a percent, times the known cores that it is the mean of.
+        used: Sum of the utilization of each known core, in millionths of a percent.
 
-        cost: Their price.
+        cost: The price of the idle cores.
 
-        avoidable: The part of the cost that ends, at most, when fully idle instances stop.
+        avoidable: The most of the cost that ends when fully idle instances stop.
 
-        avoidable_allocated: The part of avoidable for allocated cores.
+        avoidable_allocated: The part of the avoidable cost for allocated cores.
 
         shared: The price of idle cores on instances that do work.
 
@@ -176,7 +176,7 @@ class ClusterNow:
 
         prices_as_of: The date of the price list.
 
-        overridden: The overrides in the amounts.
+        overridden: The price overrides that the amounts use.
 
         owners_known: True if the rollup has the owners of idle cores.
 

@@ -296,7 +296,7 @@ class UnseenOwners:
     are_any: bool = False
 
     def fold_last(self, record: MinuteRecord | None) -> None:
-        """Add the owners that an instance's last merged *record* names; None if it is unread."""
+        """Add the owners that an instance's last *record* names; None if it could not be read."""
         if record is None or hides_owners(record, owner_minutes_of(record, cores_by_owner(record))):
             self.are_any = True
             return
@@ -345,7 +345,7 @@ class OwnerMinutes:
         """
         Add an instance by its merged record and owners.
 
-        Return the work of each of them there, which is valid until the next instance is added.
+        Return the work of each owner on the instance, valid until the next instance is added.
         """
         minutes = owner_minutes_of(record, cores_of)
         self.are_more |= hides_owners(record, minutes)
@@ -373,7 +373,8 @@ class OwnerMinutes:
         """
         Return all cores of *owner*; nothing for a placeholder, and if a line hides owners.
 
-        An owner that works is known to work even then. Of unnamed processes some may work.
+        A working owner is known to work even if a line hides owners. Some unnamed processes may
+        work.
         """
         minute = self.by_owner.get(owner)
         row = IdleOwner(owner, 0)
@@ -430,9 +431,9 @@ def waits_for(
     """
     Return the owners that must be fully idle in the cluster before the instance can be stopped.
 
-    *idle_of* has the owners of its *idle* cores, together if they share one; *minutes* is their
-    work on it. None if the instance is not fully idle itself, if a line hides owners, or if it
-    *is_excluded*. Unnamed processes count only here.
+    *idle_of* has the owners of its *idle* cores, one entry for owners that share a core; *minutes*
+    is the owners' work on the instance. None if the instance is not fully idle itself, if a line
+    hides owners, or if it *is_excluded*. Unnamed processes count only here.
     """
     if is_excluded or len(idle) < len(record.core_state) or record.has_executions:
         return None

@@ -1,5 +1,5 @@
 """
-Whether an instance is paid for even if it does not run.
+Determine whether an instance is paid for even if it does not run.
 
 *Committed* cost was paid for a capacity block or a reservation: stopping the instance saves
 nothing. *Avoidable* cost ends, at most, when the instance stops. The first of these decides: the

@@ -4,8 +4,8 @@ The price of an instance.
 `list_prices.json` has on-demand prices by Region and type, each with its source, and one date: no
 customer's discount, reservation or capacity block. An instance that is not in it has no price: its
 cores are counted as unpriced and named, never free, and never priced by another Region's price,
-which may be half as much again. The template's parameter PriceOverrides replaces and adds prices.
-An idle core costs its share of the whole instance, among the cores that the instance reported.
+which may be 50 % higher. The template's parameter PriceOverrides replaces and adds prices. An idle
+core costs its share of the whole instance, among the cores that the instance reported.
 """
 
 from __future__ import annotations

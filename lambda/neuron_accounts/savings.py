@@ -81,13 +81,13 @@ class Saving(NamedTuple):
 
         released: Number of instances that could be released in at least 95 % of the hours.
 
-        saved: The least amount that their release had saved, in billionths of a dollar; None
+        saved: The least amount that their release would have saved, in billionths of a dollar; None
             without a price.
 
         instances: Number of instances that ran whole hours, in at least 95 % of the hours.
 
-        packed: Least instances that had room for the busy cores in 95 % of the hours; None in a
-            cluster with committed capacity.
+        packed: The number of instances that had room for the busy cores in 95 % of the hours, at
+            least; None in a cluster with committed capacity.
 
         committed: Idle micro-core-minutes that are paid whether instances run or not.
     """
@@ -145,7 +145,7 @@ def cluster_columns(hours: ClusterHours) -> list[tuple[object, ...]]:
 
 def savings_of(hours: ClusterHours, period_hours: int) -> list[Saving]:
     """
-    The savings of each cluster of *hours*, most money first.
+    Return the savings of each cluster of *hours*, most money first.
 
     A period of less than seven days has none, because it may be a weekend or a holiday.
     """

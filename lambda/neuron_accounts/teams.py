@@ -105,7 +105,7 @@ def team_rules_of_file(text: str) -> TeamRules:
     Return the rules in a file, one per line; blank lines and lines with `#` at the start have none.
 
     Raises:
-        ParameterTextError: If a line is no rule; the message begins with its number.
+        ParameterTextError: If a line is not a rule; the message begins with the line's number.
     """
     rules = []
     for number, line in enumerate(text.splitlines(), 1):

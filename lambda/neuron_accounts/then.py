@@ -122,7 +122,7 @@ class Then:
         Add the summary of *hour* that `summary` encoded.
 
         Raises:
-            WireFormatError: If it is none.
+            WireFormatError: If it is not a summary.
         """
         try:
             document = json.loads(unpack_lines(payload))
@@ -159,7 +159,7 @@ class Then:
         return time_of(self.owners.values())
 
     def summary(self) -> bytes:
-        """Return the object; it counts instances beyond the `MAX_INSTANCES` dearest idle ones."""
+        """Return the object; it lists the `MAX_INSTANCES` with the highest idle cost."""
         idle = {key: time for key, time in self.instances.items() if time.idle}
         listed = dearest(idle, MAX_INSTANCES)
         document = {

@@ -281,7 +281,7 @@ ALARMED: Final = tuple(alarm.metric for alarm in ALARMS.values())
 RESERVED_NAMES: Final = frozenset(
     name for kind in EMITTED for name in members_of(kind) if "." not in name
 ) | {"_aws"}
-"""Names at the root of an emitter's lines, which an operator's tag may not have."""
+"""Names at the root of an emitter's lines, which a tag of the operator must not use."""
 
 
 def rollup_metrics(text: str) -> tuple[MembersOf, tuple[str, ...]]:
@@ -289,8 +289,8 @@ def rollup_metrics(text: str) -> tuple[MembersOf, tuple[str, ...]]:
     Return the metrics of a rollup for the parameter Metrics, names separated by commas.
 
     Returns:
-        The metrics, with those that alarms read, or the default ones where no name is
-        given; and the names that are none of a number.
+        The named metrics and those that alarms read, or the default metrics if *text* is empty; and
+        the names that do not belong to a number.
     """
     wanted = dict.fromkeys(filter(None, map(str.strip, text.split(","))))
     chosen = {*wanted, *ALARMED} if wanted else DEFAULT_ROLLUP_METRICS

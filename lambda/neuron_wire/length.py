@@ -33,7 +33,11 @@ SHORT_NAME_CHARS: Final = 24
 
 _SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
 SHORT_IDLE_MINUTES: Final = 999
-"""More than half a day idle: one more digit for each core is up to 128 bytes."""
+"""
+Idle minutes with three digits: half a day has more.
+
+A fourth digit for each of 128 cores takes 128 bytes.
+"""
 
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (
@@ -81,8 +85,7 @@ def split_minute(
     operator has *chosen* as metrics come on top, and stay in the line that defines them.
 
     Returns:
-        Those of the minute line, and those that need a line of their own,
-        nearly always none.
+        The members of the minute line, and the members that need a line of their own, usually none.
 
     Raises:
         WireFormatError: If a number of a minute with rare members is not finite.

@@ -233,7 +233,7 @@ def sendable_line(document: JsonObject) -> str:
     Encode *document* if CloudWatch stores the line and extracts every metric in it.
 
     Raises:
-        WireFormatError: If it would not; the message names the first rule that is broken.
+        WireFormatError: If CloudWatch would not; the message names the first broken rule.
     """
     members = order_members(document)
     line = encode_ordered(members)

@@ -78,7 +78,7 @@ def read_amounts(line: JsonObject) -> tuple[Members, Numbers]:
     Return the numbers of *line*: those with a field, by field, and the readings, by name.
 
     Raises:
-        WireFormatError: If one has a type or range that cannot be.
+        WireFormatError: If one has an impossible type or range.
     """
     fields: Members = {}
     readings: Numbers = {}
@@ -180,7 +180,7 @@ def _read_rules(line: JsonObject, fields: Members) -> None:
     Add the members of `_MEMBER_RULES` to *fields*.
 
     Raises:
-        WireFormatError: If a needed member is missing, or one has a value that cannot be.
+        WireFormatError: If a needed member is missing, or a member has an impossible value.
     """
     for member, name, accepts, need in _MEMBER_RULES:
         value = line.get(member)
@@ -414,8 +414,8 @@ class MinuteRecord:
         read.
 
         Raises:
-            WireFormatError: If a member that identifies the record is missing
-                or any member has a type or range that cannot be.
+            WireFormatError: If a member that identifies the record is missing, or any member has an
+                impossible type or range.
         """
         if minute_ms % MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             raise WireFormatError(BAD_MEMBER, "the timestamp is not the start of a minute")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Variables: TypeAlias = "Mapping[str, str]"
-"""Environment variables."""
+"""Environment variables by name."""
 
 VERSION: Final = 1
 """The schema of the lines that this package writes. A reader rejects a higher one."""
@@ -117,7 +117,7 @@ MAX_CORES: Final = 1024
 MAX_METRIC_VALUES: Final = 100
 """Values that one metric may have in one EMF line."""
 
-# Of alarms, in CloudWatch's own words: explain reads them, the rehearsal writes them.
+# CloudWatch's own words in events about alarms: explain reads them, the rehearsal writes them.
 OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
 OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
 VANISHED: Final = "No data was returned for this contributor"

@@ -34,7 +34,7 @@ _MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
 
 def safe_name(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     """
-    Return *text*, a name from a line, an event or a person, as every face shows it.
+    Return *text*, a name from a line, an event or a person, as people see it everywhere.
 
     A character with a special meaning in a shell, a page or a chat becomes a question mark, an
     address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners stay.

@@ -128,14 +128,14 @@ def owner_words(owner: IdleOwner) -> str:
 
 
 def host_words(percent: float | None, vcpus: int | None) -> str:
-    """Return `25 of 128 vCPUs are busy`; empty if one of both is unknown."""
+    """Return `25 of 128 vCPUs are busy`; empty if either number is unknown."""
     if percent is None or vcpus is None:
         return ""
     return f"{percent * vcpus / 100:.3g} of {vcpus} vCPUs are busy"
 
 
 def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> str:
-    """Return `50 of 98 known cores (51 %)`, under a heading without *noun*; empty if unknown."""
+    """Return `50 of 98 known cores (51 %)`; empty if unknown. Under a heading, *noun* is empty."""
     if now.idle is None or now.known is None:
         return ""
     share = "" if now.idle_percent is None else f" ({share_words(now.idle_percent)})"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 RUNS_IN_VAIN: Final = 10
 """
-Runs in a row that may try a minute for more than half of their time. After them each further failed
-run gives its minute up, until one succeeds.
+The most failed runs in a row in which one minute took more than half of the time. Each further
+failed run gives up its minute, until a run succeeds.
 """
 
 
@@ -53,7 +53,7 @@ class Attempts:
         if stuck in opened:
             self.tried += 1
             return stuck if self.tried > RUNS_IN_VAIN else None
-        self.tried = 0  # the open minutes come first, and are done
+        self.tried = 0  # open minutes come first, so they are closed
         self.tried_late += 1
         return stuck if self.tried_late > RUNS_IN_VAIN else None
 
@@ -61,7 +61,7 @@ class Attempts:
 LONGEST_WAIT_MINUTES: Final = 30
 """
 Age from which all late minutes wait equally. If the wait were proportional to the whole age, a
-minute of two hours would wait an hour even if each run had time for four minutes.
+minute that is two hours old would wait an hour even if each run had time for four minutes.
 """
 
 
@@ -69,10 +69,10 @@ def restating_order(
     marked: Iterable[int], restated: Mapping[int, int], this_minute: int
 ) -> list[int]:
     """
-    Return the *marked* minutes, first those that have waited for the greatest part of their age.
+    Return the *marked* minutes, ordered by waiting time relative to age.
 
-    *restated* has the minute in which some of them were last read; the others were published in the
-    minute after them, or this is unknown.
+    *restated* maps a minute to the minute in which it was last read. For any other minute, one
+    minute after it is assumed.
     """
 
     def share_waited(minute: int) -> float:
@@ -90,8 +90,8 @@ class DueMinutes:
     Attributes:
         open_minutes: Minutes that are not closed yet, ascending.
 
-        early_minutes: Minutes that closed before an earlier minute, ascending: findings fold them
-            after it.
+        early_minutes: Minutes that closed before an earlier minute did, ascending. Findings fold
+            them after the earlier minute.
 
         marked_minutes: Closed minutes with late records, in the order of restating.
 

@@ -64,7 +64,7 @@ def _metrics(names: str) -> MembersOf:
 
 @cache
 def _bus(name: str) -> EventBus:
-    # If the network has no route to it, one attempt is enough: the next run tries again.
+    # If the network has no route to the bus, fewer attempts are enough: the next run tries again.
     return EventBus(name, aws.client("events", attempts=2))
 
 

@@ -103,9 +103,9 @@ class MinuteShare:
 
         lacks: True if an expected instance has not reported; then the rest is incomplete.
 
-        clusters: The sums of their records, by cluster.
+        clusters: The sums of the records, by cluster.
 
-        silent: The clusters of their instances, each with its silent instances.
+        silent: The silent instances of every known cluster, by cluster.
 
         unseen: Owners that may work on instances without telemetry, by cluster.
     """
@@ -303,9 +303,9 @@ class Reduction:
         """
         shares = self._shares(minute, wait=wait, taken_in=taken_in)
         if not self._remember(newcomer for share in shares for newcomer in share.newcomers):
-            # Each process admitted as many as it had room for, and together they are too many: read
-            # once more with those that count. After that there is no room left, so this happens
-            # once.
+            # Each process admitted as many clusters as it had room for, and together these are too
+            # many. Read the minute once more with the admitted clusters. Then no room is left, so
+            # this happens only once.
             shares = self._shares(minute, wait=wait, taken_in=taken_in)
         for share in shares:
             self.outcome.fold_counts(share.counts)

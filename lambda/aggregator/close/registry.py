@@ -109,7 +109,7 @@ class RegistryEntry:
         return next((run for run in reversed(self.runs) if run.first <= minute), None)
 
     def packed(self, most_runs: int | None) -> list[object]:
-        """Return it in the registry's form: the type, then the last *most_runs* runs."""
+        """Return the entry in the registry's form: the type, then the last *most_runs* runs."""
         runs = self.runs if most_runs is None else self.runs[-most_runs:]
         packed = [[run.first, run.last, int(run.is_clean_shutdown)] for run in runs]
         unseen_minutes = self.last - (self.seen or 0)
@@ -136,7 +136,7 @@ Presence = Literal["live", "silent", "gone"]
 
 
 class Newcomer(NamedTuple):
-    """A cluster that was not remembered: its first place, and whether it is published."""
+    """A new cluster, the bucket of its first instance, and whether it was published before."""
 
     bucket: int
     cluster: str
@@ -195,7 +195,7 @@ class Registry:
         return {bucket for bucket, instances in enumerate(self._buckets) if instances}
 
     def agree(self, clusters: Collection[str]) -> None:
-        """Remember *clusters* and no others: those that all processes together have room for."""
+        """Remember only *clusters*, for which all processes together have room."""
         refused = self.clusters.difference(clusters)
         self.clusters = set(clusters)
         self.newcomers = []
@@ -214,7 +214,7 @@ class Registry:
             for runs in _SHORTER_RUNS:
                 if len(payload) <= MAX_BUCKET_BYTES:
                     break
-                # Only old runs are lost: a minute of that time may not know silent instances.
+                # Only old runs are lost: a restated minute of that time may miss silent instances.
                 payload = self._payload(bucket, runs)
             yield bucket, payload
 
@@ -222,14 +222,14 @@ class Registry:
         clusters: dict[str, dict[str, list[object]]] = {}
         for instance_id, entries in sorted(self._buckets[bucket].items()):
             for entry in entries:
-                if entry.runs:  # no run while its minute waits
+                if entry.runs:  # a new entry has no run until its minute is published
                     clusters.setdefault(entry.cluster, {})[instance_id] = entry.packed(most_runs)
         text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
         return zlib.compress(text.encode())
 
     def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
         """
-        Whether the instance is remembered, or there is room for it, which it then has.
+        Return True if the instance is remembered, or there was room to remember it.
 
         A cluster that *is_published* needs no room among the clusters.
         """
@@ -389,10 +389,10 @@ class Registry:
         """
         Return the instances that may work unseen in *minute*, and when each was last seen.
 
-        They are the instances of *bucket* that are not in *seen*, whose records of *minute* know a
-        core, until they are forgotten. An instance that shut down cleanly may only be restarting:
-        it may work for as long as another one is not silent. The last minute in which a record knew
-        a core is exact unless *minute* is restated; then it is at most an earlier minute.
+        These are the instances of *bucket* without a known core in *minute* (*seen* has the others)
+        that are not forgotten. An instance that shut down cleanly may only be restarting, so it
+        counts until another instance would be silent. If *minute* is restated, the time last seen
+        is an upper limit; otherwise it is exact.
         """
         for instance_id, entries in self._buckets[bucket].items():
             for entry in entries:
@@ -409,7 +409,7 @@ class Registry:
     def _left(
         self, instance_id: str, entries: Iterable[RegistryEntry], last_minute: int, minute: int
     ) -> bool:
-        """Return True if EC2 stopped the instance, or it began in another cluster, since."""
+        """Return True if EC2 stopped the instance, or it joined another cluster, since then."""
         return self._departed(instance_id, last_minute, minute) or any(
             last_minute < run.first <= minute for entry in entries for run in entry.runs
         )

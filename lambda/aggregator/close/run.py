@@ -20,7 +20,7 @@ The order within a run makes a crash in any process harmless:
 1. every minute is published before anything is written about it;
 2. the registry and findings are written after the minutes behind them, and before progress
    records that these minutes are done;
-3. markers follow, each only with the token that was read before the records;
+3. then each marker is removed, unless its token has changed since it was read;
 4. events of findings are sent last, so that an event bus never delays a rollup.
 """
 
@@ -85,8 +85,8 @@ LEASE_MARGIN_S: Final = 2
 
 FIRST_LOOK_BACK_MINUTES: Final = 5
 """
-Minutes before its first run that close reads: records that came in time leave no marker, and the
-other function may have been deployed minutes earlier.
+Minutes before its first run that close reads: records that came in time leave no marker, and ingest
+may have been deployed minutes earlier.
 """
 
 

@@ -3,7 +3,7 @@ Handler: each week, the cost of idle cores, to the topic of the digest.
 
 It adds up summaries of the ledger's hours. An hour without a summary is missing, never an hour
 without idle cores: unknown amounts are reported as unknown, never as 0. The text has at most 20,000
-bytes; names come from other people and are on one line.
+bytes; names come from other people, so each is cut to one line.
 
 The invocation is asynchronous, as for explain: an exception makes Lambda try again and in the end
 send the event to the failure destination. For another week, invoke it with the hour after that
@@ -191,7 +191,7 @@ def _sums(week: Week, before: Week) -> list[str]:
 
 
 def _change(total: CoreTime, week: Week, before: Week) -> str:
-    """Return the change per hour in the ledger, so that a gap is not a saving."""
+    """Return the change per hour in the ledger, so that a gap does not look like a saving."""
     if not before.settled:
         return "The 7 days before are not in the ledger."
     past = before.total.idle_cost or 0

@@ -45,7 +45,7 @@ HASTE: Final = {NOW: "Do not wait", TODAY: "Look today", CAN_WAIT: "Can wait unt
 TAGGED: Final = "the owner in the instance's tags"
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _MAX_OVERRIDES_IN_MESSAGE: Final = 5  # overrides of prices
-MAX_COMMANDS_OF_OWNER: Final = 2  # of an owner, next to those for the instance
+MAX_COMMANDS_OF_OWNER: Final = 2  # commands for the instance come on top
 MESSAGE_WORDS: Final = json.loads(Path(__file__).with_name("message_words.json").read_text("utf-8"))
 """Texts of messages about alarms."""
 
@@ -163,12 +163,12 @@ class AlarmSummary:
 
 class OwnerWords(NamedTuple):
     """
-    An owner of cores, in harmless words.
+    An owner of cores, in words that are safe to print and to paste.
 
     Attributes:
         short: The short form, such as `Slurm job 4711`.
 
-        words: The same with user and team.
+        words: The long form, with user and team.
 
         asked: The person or team to ask.
 

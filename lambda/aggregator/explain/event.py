@@ -99,7 +99,8 @@ class Transition:
 
         muted_by: ARN of the mute rule that was active; empty if none was.
 
-        identity: The same for each delivery of this transition, and different for every other.
+        identity: An ID that is equal in each delivery of this transition, and in no other
+            transition.
     """
 
     alarm: str
@@ -131,7 +132,7 @@ class Transition:
 
     @property
     def is_gone(self) -> bool:
-        """True if it is OK only because no data came: unknown, not over."""
+        """True if the alarm is OK only because data is missing: its problem may continue."""
         return self.state == "OK" and self.reason.startswith(VANISHED)
 
     @property
@@ -146,8 +147,8 @@ def read_transition(event: JsonObject) -> Transition:
     Read *event*.
 
     Raises:
-        EventError: If it is neither of the two kinds, or does not say which
-            alarm changed to what and when.
+        EventError: If it is neither of the two kinds, or lacks the alarm, its new state or the
+            time.
     """
     kind = text_in(event, "detail-type")
     if kind not in {OF_AN_ALARM, OF_A_CONTRIBUTOR}:
@@ -207,7 +208,7 @@ def _muted_by(mute: JsonObject, at_s: float) -> str:
 
 
 def _watched(configuration: JsonObject) -> Iterator[tuple[str, bool, str]]:
-    """Yield name, whether it is ours, and cluster of each metric, first those that decide."""
+    """Yield name, True if it is ours, and cluster of each metric, the deciding ones first."""
     queries = entries_in(configuration, "metrics")
     for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
         metric = object_in(object_in(query, "metricStat"), "metric")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of CloudWatch's reason
-MAX_RESOURCE_NAME_CHARS: Final = 256  # characters, also of the next limit
+MAX_RESOURCE_NAME_CHARS: Final = 256  # characters, as for the next limit
 LONGEST_ARN: Final = 512
 MAX_SMS_CHARS: Final = 140  # longer ones are sent, and billed, as two
 MAX_DOCUMENT_BYTES: Final = 30_000
@@ -269,7 +269,7 @@ def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
         return compact_json(members)
     without = compact_json({**members, "RollupLeftOut": True})
     cut = dict[str, object]()
-    try:  # infinity, half a character, depth: Python reads all of these
+    try:  # Python parses infinity, half a character and deep nesting, but cannot write them
         kept = {name: cells(value) for name, value in rollup.items() if name != "_aws"}
         longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)
         while True:

@@ -57,7 +57,7 @@ _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NE
 _NOT_ENDED: Final = ("ExecutionsTimedOut", "ExecutionsIncorrectInput", "ExecutionsFailedToQueue")
 _NUMERICAL: Final = "ExecutionsCompletedWithNumErr"
 _Failing: TypeAlias = "list[tuple[JsonObject, float, str]]"
-"""Instances, how much failed on each, and the same in words."""
+"""Instances with failures: the members of each, its number of failures, and both in words."""
 
 _LOOK_AT: Final = MESSAGE_WORDS["look_at"]
 """Next steps for the owner of failing executions, by how most of them failed."""
@@ -193,7 +193,7 @@ _FINDERS: Final = {
     HARDWARE.metric: find_hardware_errors,
     EXECUTION_ERRORS.metric: find_failed_executions,
 }
-"""The finders of alarms on what fails, by metric. For another alarm, its number is the finding."""
+"""Finders for alarms about failures, by metric. For any other metric, its value is the finding."""
 
 
 def find_failure(evidence: Evidence) -> AlarmSummary:

@@ -64,12 +64,12 @@ from neuron_words.quantity_words import amount, clock, counted, duration, per_ho
 if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
 
-_NEXT: Final = 2  # owners named behind the first
+_NEXT: Final = 2  # owners named after the first
 IDLE_SENTENCES: Final[dict[str, list[str]]] = MESSAGE_WORDS["idle"]
 """
-Headline, reason against haste, next step, and the reason why it cannot wait, by what is known.
+Headline, reason against haste, next step and reason for haste, by the state of the owner.
 
-Only a kind with a fourth text cannot wait. The first kind comes first in a message.
+Only a state with a fourth text cannot wait. A message has owners in the order of these states.
 """
 
 UNASKED_KINDS: Final = (
@@ -235,7 +235,7 @@ def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwne
 def _assigned_elsewhere_commands(
     evidence: Evidence, entry: JsonObject, holder: JsonObject
 ) -> Commands:
-    """Return whether the waiting owner fails, *holder* is gone, and its process is the same."""
+    """Return the commands that check both owners and the process of *holder*."""
     region = instance_region(evidence, entry)
     waiting, own = (
         owner_commands(text_in(holder, member), evidence.now.cluster, region)

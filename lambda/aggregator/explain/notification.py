@@ -46,7 +46,8 @@ WITHIN_MS: Final = 15 * 60_000
 
 EVIDENCE_TIMEOUT_S: Final = 20  # of the 60 seconds of explain
 _EVIDENCE_POLL_S: Final = 1.0
-_TRIES: Final = 2  # to claim: after a rejected put, the second read finds the holder of the claim
+# attempts to claim: after a rejected put, the second read finds the holder of the claim
+_TRIES: Final = 2
 _CHAT: Final = " chat"  # suffix of the identity under which a message to the chat is stored
 
 
@@ -73,8 +74,8 @@ def is_news(transition: Transition) -> bool:
     """
     Return True for every alarm and its end, including an end without data.
 
-    A new alarm starts without data, and data that return were no alarm: neither is news. A
-    contributor that is OK has been in ALARM; its event does not show it.
+    A new alarm starts without data, and an alarm without data can become OK: neither is news. A
+    contributor that is OK was in ALARM, although its event does not say so.
     """
     return transition.state == "ALARM" or transition.before in {"ALARM", None}
 

@@ -3,8 +3,8 @@ Open findings during one run of close: read once, changed by minutes, written, s
 
 Minutes are folded in order: a minute that closed before an earlier one is read again after it,
 because its records are the stored truth. A late record adds only faults to a minute that was
-folded. A step is written before its event is sent: every sent event is true, whatever crashes. Each
-item is written only over the one that was read, so one of two simultaneous runs stops.
+folded. A step is written before its event is sent: every sent event is true, whatever crashes. An
+item is replaced only if it is still as it was read, so one of two simultaneous runs stops.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class NoFindings:
         """Change nothing: no finding is kept."""
 
     def write_findings(self, _buckets: Iterable[tuple[int, int, bytes]]) -> bool:
-        """Return True: nothing was to be written."""
+        """Return True: there is nothing to write."""
         return True
 
     def send_events(self, _has_time: Callable[[], bool]) -> int:

@@ -81,8 +81,8 @@ class RollupFacts:
 
         coverage_percent: The share of the cluster that reported; None if no instance was present.
 
-        awaited: Owners of idle instances that are not fully idle in the cluster; True if they, or
-            their siblings, are known to work there.
+        awaited: Owners of idle instances that are not fully idle in the cluster. The value is True
+            if the owner, or a sibling, is known to work there.
     """
 
     rollup_id: str | None = None
@@ -220,9 +220,9 @@ def _held_back_by(
     instance: InstanceMinute, idle_minutes: int, *, is_paid_anyway: bool
 ) -> list[str]:
     """
-    Return the guards of `neuron-emf findings` that its own minute fails.
+    Return the guards of `neuron-emf findings` that fail in this minute of the instance.
 
-    This does not know whether half the cluster turned idle at once, or the guards of the account.
+    Two guards are not evaluated here: half the cluster idle at once, and those of the account.
     """
     record = instance.record
     host_vcpus = _host_vcpus(record)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 MAX_DUE: Final = 100
-"""Events that may wait in one item; a step without room waits itself."""
+"""Events that may wait in one item; without room for its event, a step is not applied yet."""
 
 MAX_OPEN_CHARS: Final = 250_000
 """Characters of the findings of one item: 5,000 instances of EC2, 160,000 in all buckets."""
@@ -59,7 +59,7 @@ _FAULT_MEMBERS: Final = LARGER["HardwareErrors"]
 class _Draft:
     step: FindingStep
     found: InstanceMinute | SilentInstance | None  # content of the event besides the step
-    has_room: bool  # for its event; False also if there is no event
+    has_room: bool  # True if the event of the step has room; False also without an event
     faults: int = 0  # faults of the minute that the step reports
 
 
@@ -281,7 +281,7 @@ class InstanceFindings:
     def _state(self, bucket: int) -> FindingsState | None:
         """Return the state of *bucket*; None if the minute has been folded already."""
         state = self.states[bucket]
-        # A bucket that this minute changed keeps it: a written step is not drafted again.
+        # The state has the minute that last changed it, so a written step is not drafted again.
         return state if self._minute > state.minute else None
 
     def _newest(self, state: FindingsState) -> int:

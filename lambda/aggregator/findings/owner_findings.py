@@ -104,7 +104,7 @@ class OwnerFindings:
             if key.kind != IDLE_OWNER
         }
         if of_minute.idle is None:
-            return found  # too many owners to know that one has no idle core
+            return found  # with too many owners, it is unknown which of them has no idle core
         room = MAX_OPEN_OWNERS - len(state.findings)
         # Idle owners first, highest cost first, then owners with a finding.
         for owner in dict.fromkeys([*of_minute.idle, *[key.subject for key in state.findings]]):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from neuron_accounts.findings import Change
 
 WORKING_MINUTES: Final = 3
-"""Known minutes with work that close an idle finding, unless the condition holds again between."""
+"""Minutes with known work that close an idle finding; an idle minute in between starts over."""
 
 DOUBLINGS: Final = 8
 """Steps at which the idle time has doubled; after them there is one step each day."""
@@ -39,7 +39,7 @@ class FindingStep:
     The next step of one finding.
 
     Attributes:
-        after: The finding after the step; a closed one as it was last.
+        after: The finding after the step; for a closing step, its last state.
 
         change: The change to report; None if there is none.
 

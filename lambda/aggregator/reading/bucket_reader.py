@@ -4,11 +4,11 @@ Read the records of one bucket of a minute, within the memory of close.
 Anyone who can write to the log group can write any number of lines, under any name. Each record is
 parsed, and kept only within these limits, so that a flood costs time and not memory:
 
-* instances and clusters that the registry does not remember: as many as it has room for; one
-  that it remembers is never rejected for them;
+* instances and clusters that the registry does not remember: as many as it has room for; remembered
+  ones are never rejected to make room;
 * one instance and minute: a few records of the largest kind;
-* one bucket: about ten times the records of a fleet of 100,000, and beyond that still one
-  record of the largest possible instance from each.
+* one bucket: about ten times its records in a fleet of 100,000 instances. Beyond that, each
+  instance still has room for one record of the largest possible size.
 
 Records over a limit are left out of the minute and counted. The last record of an instance without
 telemetry is read from earlier minutes: the table still has them, so only the minute of each is
@@ -60,7 +60,7 @@ class ReadingCounts:
         records_refused: Records left out of their minute because they exceed a limit, counting
             every reading.
 
-        refused_clusters: The first few clusters of these.
+        refused_clusters: The first few clusters of refused records.
     """
 
     records_read: int = stands_as("RecordsRead", 0)
@@ -106,7 +106,7 @@ The most weight of a bucket's records in memory at once: 256 MB. The bucket of 1
 """
 
 FAIR_SHARE: Final = 160
-"""The weight of each instance beyond that: one record of 128 cores, the most of any instance."""
+"""The weight of each instance beyond that: one record of 128 cores, as the largest instance has."""
 
 PAYLOADS_BETWEEN_LOOKS: Final = 64
 """Payloads between two time checks: a bucket alone may take longer than a run."""
@@ -131,7 +131,7 @@ class BucketReader:
 
         minute: The minute.
 
-        published: The clusters that were published in it; None until it is needed.
+        published: The clusters that were published in it; None until they are needed.
 
         instances: The instances to read; None reads all of them.
     """
@@ -147,7 +147,7 @@ class BucketReader:
     def read_buckets(
         self, buckets: Iterable[int], occupied: Container[int]
     ) -> Iterator[tuple[int, RecordsOf]]:
-        """Yield those of *buckets* that have records that count, and the *occupied* ones."""
+        """Yield *buckets* with their records that count; an empty one only if it is *occupied*."""
         for number, bucket in enumerate(buckets):
             if number % BUCKETS_BETWEEN_LOOKS == 0:
                 self.check_time()
@@ -209,8 +209,9 @@ def read_last_records(
     """
     Return the last merged record that knows a core of each instance of *bucket*.
 
-    *last_seen* has the latest minute, before *before_minute*, that may have the record. None is a
-    record that was not read. An instance without one since it would be forgotten is left out.
+    *last_seen* has the latest minute before *before_minute* that may have the record of each
+    instance. A record that cannot be read is None. An instance is left out if its record is so old
+    that the instance is forgotten.
     """
     left = dict(last_seen)
     for _ in range(MAX_EARLIER_MINUTES):
@@ -251,10 +252,10 @@ def knows_a_core(record: MinuteRecord) -> bool:
 
 
 def _is_copy(record: MinuteRecord, held: list[MinuteRecord]) -> bool:
-    """Return True if *held* has *record*; of copies the one with most holders stays."""
+    """Return True if *held* has *record*; the copy with most holders is kept."""
     for place, kept in enumerate(held):
         if (kept.boot, kept.seq) == (record.boot, record.seq):
-            # They differ in the holders that had room where they were stored.
+            # Copies differ only in their holders: an item of the table has room for some of them.
             if record.holders_more < kept.holders_more:
                 held[place] = record
             return True

@@ -1,8 +1,8 @@
 """
 Limit how many instances count, whatever names lines contain.
 
-Room is counted in the text from which a bucket of the registry is packed, because chosen text does
-not have to compress.
+Room is counted in the text from which a bucket of the registry is packed, because a sender can
+choose names that do not compress.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ The most bytes of one bucket, with one run for each instance; an item of DynamoD
 409,600. That is 6,000 instances of EC2, and nearly 200,000 in all buckets.
 """
 
-_PUNCTUATION_BYTES: Final = 31  # of an instance, with the minutes and the shutdown of a run
+# bytes of an entry next to its names: brackets, the minutes of a run, its shutdown
+_PUNCTUATION_BYTES: Final = 31
 _NULL_BYTES: Final = 4
 
 

@@ -180,7 +180,7 @@ def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
 MIN_BUSY_INSTANCES: Final = 4
 """Busy instances of a type from which a usual utilization exists."""
 
-MAX_STRAGGLERS: Final = 20  # named; the number next to them is complete
+MAX_STRAGGLERS: Final = 20  # stragglers that a rollup names; it counts all of them
 
 
 @dataclass(frozen=True, slots=True)

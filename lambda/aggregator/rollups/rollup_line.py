@@ -221,7 +221,8 @@ def rollup_line(
                 "IdleOwnersLeftOut": rollup.idle_owners_left_out,
                 "TypesMore": rollup.types_left_out,
                 "TalliesOverstated": dict(due.overstated),
-                # Neither is cut: together the owners are all idle cores, and types are short.
+                # These lists are never cut: the owners add up to all idle cores, and the types are
+                # short.
                 "Types": [{"InstanceType": name, **own} for name, own in rollup.types.items()],
                 "TopIdleOwners": [owner.members() for owner in rollup.idle_owners],
             }

@@ -103,7 +103,7 @@ SUMMED_METRICS: Final = (
 LARGER: Final[Mapping[str, tuple[str, ...]]] = {
     "HardwareErrors": ("EccUncorrectedRise", "HardwareFaults"),
 }
-"""Metrics to which each instance adds the larger of two: both may count the same event."""
+"""Metrics to which each instance adds the larger of two numbers that may count the same event."""
 
 GREATEST_METRICS: Final = ("LatencyP99Max",)
 """Metrics that are the largest of the instances' numbers with the same name."""

@@ -68,7 +68,7 @@ def _ask_ec2() -> list[bytes]:
         )
         if error.code not in DENIED_CODES:
             raise
-        return []  # nothing is stored with the hour: once permitted, a repetition knows more
+        return []  # nothing is stored, so the hour can be settled again once the call is permitted
 
 
 def _log_trouble(outcome: SettleOutcome) -> None:

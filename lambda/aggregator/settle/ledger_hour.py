@@ -1,10 +1,11 @@
 """
 One hour of the ledger: read its minutes by bucket, compute rows, put objects.
 
-An instance without a record is missed, and its minute unknown, until it is forgotten, shut down
-cleanly, was stopped by EC2's report, or reports to another cluster: the rule of close, from the
-records alone. So the minutes before the hour are read too, as many as forgetting an instance takes,
-and an hour that is settled again at any time has the same rows.
+A minute without a record of a known instance counts as unknown. This ends if the instance is
+forgotten, shuts down cleanly, reports to another cluster, or if EC2 reports that it stopped. The
+rule is that of close, but it uses only stored records. So settle also reads the minutes before the
+hour in which a missed instance may have reported last, and an hour that is settled again has the
+same rows.
 
 Whether an idle minute is avoidable depends on the owners' work on all instances of their cluster.
 So every worker reads its parts first, and puts them after the other workers' results are known.
@@ -191,7 +192,7 @@ class LedgerParts:
         Put the objects of these parts of *hour*, which was read; *works* are of all processes.
 
         Raises:
-            LedgerError: If the bucket did not take one.
+            LedgerError: If the bucket rejected one.
             OutOfTimeError: If the run must stop.
         """
         _, objects = self._opened or self.connect()
@@ -225,7 +226,7 @@ class LedgerParts:
                 self.check_time()
             if minute not in published:
                 published[minute] = frozenset(table.read_publications(minute))
-            if not published[minute]:  # 32 queries without a record that counts
+            if not published[minute]:  # avoids 32 queries that find no record that counts
                 yield minute, {}
                 continue
             reader = BucketReader(

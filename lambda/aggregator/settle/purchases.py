@@ -1,8 +1,8 @@
 """
 EC2's answer about instances: on demand, spot, block or reservation, and their type.
 
-EC2 forgets an instance an hour after its end, so its first answer is stored with the hour, and a
-repetition reads that.
+EC2 forgets an instance an hour after its end, so its first answer is stored with the hour. A
+repeated run reads the stored answer.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 Select due hours, settle them and save the progress.
 
 An hour is due if none of its minutes can change any more: LateMinutes and the time for a late
-record's marker are over, close is past it, and no marker is left on it. Hours are settled oldest
-first; the next run makes up for a missed one while the minutes exist. Only objects are written:
-after all eight their summary, and then the progress. A run that is killed anywhere is repeated, and
-writes the same bytes.
+record's marker are over, close has read it, and it has no marker left. Hours are settled oldest
+first; the next run makes up for a missed one while the minutes exist. A run writes the eight
+objects of an hour, then their summary, then the progress. A killed run is repeated and writes the
+same bytes.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class SettleRun:
 
         Raises:
             TableError: If the table did not answer; the next run starts over.
-            LedgerError: If the bucket did not take an object.
+            LedgerError: If the bucket rejected an object.
             AwsError: If EC2 did not answer about *only_hour*.
             ProcessLostError: If a process ended.
         """
@@ -134,8 +134,7 @@ class SettleRun:
         now_minute = minute_at(self.now_s())
         next_hour = self.table.read_settled()
         if next_hour is None:
-            # Stored at once, so that the hour in progress is the first one, whenever the next run
-            # comes.
+            # Stored at once, so that a late second run still starts with this hour.
             next_hour = now_minute // HOUR_MINUTES
             self.table.write_settled(next_hour)
         settled_minutes = now_minute - self.rules.late_minutes - MARKER_SLACK_MINUTES
@@ -189,7 +188,7 @@ class SettleRun:
             self._outcome.bytes += share.bytes
             summaries |= share.summaries
         whole = Then()
-        for part in range(PARTS_OF_HOUR):  # in order, whichever process had them
+        for part in range(PARTS_OF_HOUR):  # in the order of parts, not of processes
             whole.fold_summary(hour, summaries[part])
         summary = whole.summary()
         _, objects = self.connect()

@@ -121,7 +121,7 @@ class Requests:
             request["ExclusiveStartKey"] = after
 
     def put(self, item: Attributes) -> None:
-        """Put one item over any other."""
+        """Put one item, and replace any item at its key."""
         self._call(self.client.put_item, TableName=self.name, Item=item)
 
     def put_if(self, item: Attributes, condition: str, **values: Mapping[str, str]) -> bool:

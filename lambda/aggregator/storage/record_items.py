@@ -1,14 +1,14 @@
 """
 Minute records as table items: one record in an item, or a pack of them.
 
-The key of a single item is the record's identity, so a copy that arrives twice is put twice in the
-same place. It is only a place: identity is read from the payload.
+The key of a single item is the record's identity, so a copy that arrives twice replaces the first.
+Readers take the identity from the payload, never from the key.
 
-A Kinesis batch has the records of thousands of instances at once. Stored alone they would cost a
-write unit each; packed, those of one minute and bucket are a line each in one compressed item. The
-key of a pack is made from its content, so a batch that is delivered again replaces itself. A batch
-that was split before it was delivered again does not: a record may be in several packs, and alone,
-and the reader must count it once.
+A Kinesis batch has the records of thousands of instances at once. Each would cost a write unit in
+an item of its own, so the records of one minute and bucket become the lines of one compressed item,
+a pack. The key of a pack is made from its content, so a batch that is delivered again replaces its
+packs. If Kinesis splits the batch before, it does not: one record may be in several packs and in an
+item of its own. The reader must count it once.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def unpacked(payload: bytes) -> bytes:
     Return the text that `packed` compressed.
 
     Raises:
-        WireFormatError: If *payload* is damaged, or none of ours.
+        WireFormatError: If *payload* is damaged, or `packed` did not write it.
     """
     unpacker = zlib.decompressobj(zdict=_DICTIONARY)
     try:

@@ -1,30 +1,30 @@
 """
-The table in DynamoDB: what stands where in it, and what the functions ask of it.
+The stack's table in DynamoDB: its items, and the reads and writes of the functions.
 
-How DynamoDB is asked is `dynamodb`'s business. One table, keys `pk` and `sk`, both text, and `ttl`:
+The module `dynamodb` sends the requests. The keys `pk` and `sk` are text; DynamoDB deletes an item
+after `ttl`.
 
-| pk                    | sk         | what                                          |
-|-----------------------|------------|-----------------------------------------------|
-| `m#MINUTE#BUCKET`     | identity   | one record, or a pack of them: `r`            |
-| `dirty#MINUTE`        | `dirty`    | late records came: `token`                    |
-| `p#MINUTE`            | cluster    | what has been published: `n`, `r`             |
-| `registry`            | `BUCKET`   | the instances of one bucket: `r`              |
-| `cluster#ABOUT`       | cluster    | the last rollup about it: `minute`, `r`       |
-| `gone#HOUR`           | see below  | EC2 stopped an instance in a minute           |
-| `findings`            | see below  | what is open: `n`, `due`, `r`                 |
-| `notified#TRANSITION` | `notified` | the message of a transition was sent          |
-| `notified#GROUP`      | `claim`    | whose message it is: `claimer`, `state`, `at` |
-| `close`               | `lease`    | who may close: `owner`, `expires`             |
-| `close`               | `progress` | how far closing has come: `r`                 |
-| `settle`              | `progress` | the first hour that is not settled: `hour`    |
-| `settle#HOUR`         | PART       | how EC2 says its instances are bought: `r`    |
+| pk                    | sk         | item                                                   |
+|-----------------------|------------|--------------------------------------------------------|
+| `m#MINUTE#BUCKET`     | identity   | one record, or a pack of records: `r`                  |
+| `dirty#MINUTE`        | `dirty`    | marker of late records: `token`                        |
+| `p#MINUTE`            | cluster    | the publication of a rollup: `n`, `r`                  |
+| `registry`            | `BUCKET`   | the instances of one bucket: `r`                       |
+| `cluster#ABOUT`       | cluster    | the last rollup of one kind: `minute`, `r`             |
+| `gone#HOUR`           | see below  | EC2's report that an instance stopped                  |
+| `findings`            | see below  | open findings: `n`, `due`, `r`                         |
+| `notified#TRANSITION` | `notified` | record that the message of a transition was sent       |
+| `notified#GROUP`      | `claim`    | alarm that sends the message: `claimer`, `state`, `at` |
+| `close`               | `lease`    | the run that may close minutes: `owner`, `expires`     |
+| `close`               | `progress` | the progress of close: `r`                             |
+| `settle`              | `progress` | the first hour that is not settled: `hour`             |
+| `settle#HOUR`         | PART       | EC2's answer on the payment of instances: `r`          |
 
-MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION and GROUP
-fingerprints, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
-says again is put again in the same place, and nothing has to be compared. That of what is
-open is a BUCKET, or `cluster#` and a cluster.
-Attributes are written as DynamoDB types them: `{"S": text}`, `{"N": digits}`,
-`{"B": bytes}`.
+MINUTE is minutes since the epoch, HOUR is hours since the epoch, BUCKET has two digits and PART
+one. TRANSITION and GROUP are fingerprints, and `r` is packed JSON. The `sk` of a departure is
+`MINUTE#INSTANCE`, so a repeated report of EC2 replaces the first. The `sk` of open findings is a
+BUCKET, or `cluster#` and the name of a cluster.
+Attributes have DynamoDB's own form: `{"S": text}`, `{"N": digits}`, `{"B": bytes}`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Table:
         """
         Open *table_name* with the credentials and the Region of the environment.
 
-        If its data was put long ago, its partitions do not have to be read *consistent*.
+        Reads need not be *consistent* if the data was put long ago.
         """
         return cls(Requests(aws.client("dynamodb"), table_name, consistent=consistent))
 
@@ -148,7 +148,7 @@ class Table:
         self._requests.delete_if(LEASE, "#owner = :owner", owner={"S": owner})
 
     def read_progress(self) -> CloseProgress | None:
-        """Return how far closing has come; None before the first run."""
+        """Return the progress of close; None before its first run."""
         item = self._requests.get(PROGRESS)
         if item is None:
             return None
@@ -196,11 +196,7 @@ class Table:
     def write_publication(
         self, minute: int, cluster: str, publication: Publication, expires_s: int
     ) -> bool:
-        """
-        Store *publication*. Return False if another run has stored one with its number.
-
-        False when somebody did.
-        """
+        """Store *publication*. Return False if another run has stored one with its number."""
         members = {
             "tallies": dict(publication.tallies),
             "digest": publication.digest,
@@ -259,7 +255,7 @@ class Table:
         Return the line that `write_last_rollup` stored.
 
         Raises:
-            TableError: If the item is not one that it made, too.
+            TableError: Also if `write_last_rollup` did not write the item.
         """
         item = self._requests.get(_item(f"cluster#{about}", cluster))
         try:

@@ -99,7 +99,7 @@ class Claim:
 
         state: The state of its alarm.
 
-        at_ms: Since when, milliseconds since the epoch.
+        at_ms: Time of the change to that state, milliseconds since the epoch.
     """
 
     identity: str
@@ -110,7 +110,7 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class CloseProgress:
     """
-    How far closing has come.
+    The progress of close.
 
     Attributes:
         next_minute: The first minute that no run has read.
@@ -125,7 +125,7 @@ class CloseProgress:
 
         findings_minute: The newest minute that findings have folded.
 
-        early_minutes: Minutes that closed before an earlier one, ascending: findings fold them
+        early_minutes: Minutes that closed before an earlier one, ascending. Findings fold them
             after it.
     """
 
