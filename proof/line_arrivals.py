@@ -55,7 +55,7 @@ class Arrivals:
         return [json.loads(self.lines[identity][1]) for identity in sorted(self.lines)]
 
     def missing(self, produced: Mapping[str, int]) -> list[str]:
-        """Return the missing identities of boots that *produced* so many records."""
+        """Return the missing identities of boots; *produced* has each boot's number of records."""
         return [
             f"{boot} {seq}"
             for boot, records in sorted(produced.items())

@@ -66,8 +66,6 @@ PEAKS = {
 """
 Dense BF16, TFLOPS of an instance, and its cores, by type; None if the chip is unknown. A type that
 is missing here raises `KeyError`: without it, its share would silently be wrong.
-
-A type that is missing here raises `KeyError`: left out in silence, its share would look wrong.
 """
 REFERENCE_IDLE_AFTER_MINUTES = 15
 FORGOTTEN_AFTER_MINUTES = 60
@@ -157,7 +155,7 @@ def types(records: Iterable[MinuteRecord]) -> dict[Key, dict[str, dict[str, floa
 
 
 def _percent_of_peak(instances: Iterable[Records]) -> Fraction | None:
-    """Return the share over known cores of instances with FLOPs, each with its devices."""
+    """Return the share of the peak of known cores, over the instances that report FLOPs."""
     done = Fraction(0)
     possible = Fraction(0)
     for own in instances:
@@ -381,7 +379,7 @@ def _may_stop(own: Records, fully_idle: set[str], after_minutes: int) -> bool:
 
 def _fully_idle(instances: Iterable[Records], after_minutes: int) -> set[str]:
     """
-    Return owners that have not worked in the cluster for so long, nor have their siblings now.
+    Return owners that have not worked for *after_minutes* and whose siblings do not work now.
     """
     minutes: dict[str, int] = {}
     working = set()
@@ -439,7 +437,7 @@ def _idle_minutes(own: Records) -> dict[str, int]:
 
 def _merged_owners(own: Records) -> Merged:
     """
-    Return for each owner: executions, if each part with its cores reports them, and quiet minutes.
+    Return executions (None if a part with its cores lacks them) and quiet minutes by owner.
     """
     found: Merged = {}
     for name in {owner.name for part in own for owner in part.owners}:
@@ -487,7 +485,7 @@ def _is_committed(parts: Records, paid_by_type: Mapping[str, str]) -> bool:
 
 
 def _cores_alone(instances: Iterable[Records]) -> dict[str, float]:
-    """Return the values that a cluster and each of its types have alike."""
+    """Return the values that are computed alike for a cluster and for each of its types."""
     instances = list(instances)
     cores = [core for parts in instances for core in cores_of(parts, {})]
     known = [core for core in cores if core.letter != "?"]
@@ -521,7 +519,7 @@ def _hardware_errors(parts: Records) -> Number | None:
 
 
 def _stragglers(instances: Iterable[Records]) -> int | None:
-    """Return how many do less than half of what is usual for their type; None without enough."""
+    """Return the number of stragglers; None if no type has at least four busy instances."""
     by_type: dict[str, list[Fraction]] = {}
     for parts in instances:
         busy = [core.utilization for core in cores_of(parts, {}) if core.letter == "b"]

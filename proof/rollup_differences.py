@@ -1,5 +1,5 @@
 """
-Compare rollups with the reference; copies of lines and late ones are included.
+Compare rollups with the reference, including copied and late lines.
 
 It also has the product's list prices in the reference's form: exact, by `REGION/TYPE`.
 """
@@ -69,11 +69,11 @@ def of_rollup(
     is_final: bool = True,
 ) -> Iterator[Said]:
     """
-    Yield differences of the *rollups* of a minute, one a publication, to *numbers*, except silence.
+    Yield the differences between *rollups*, all publications of a minute, and *numbers*.
 
     *may_overstate* is True if several records were merged: a later one may have shown that a
-    published amount was too high. Unless this *is_final*, records of earlier minutes may come, and
-    values that they change are omitted.
+    published amount was too high. Unless *is_final*, records of earlier minutes may still come, and
+    values that they change are omitted. Silence is not compared.
     """
     *_, last = rollups
     yield from if_not("Records", numbers["Records"], last["Records"])

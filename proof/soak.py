@@ -133,7 +133,7 @@ class SoakedEmitter:
             rest = rest[self.process.stdin.write(rest) :]
 
     def _wait_until_read(self) -> None:
-        """Wait until an empty line was read, too: all input before it has then been folded."""
+        """Wait until the emitter has read an empty line, so that all input before it is folded."""
         for content in (b"", b"\n"):
             self._write(content)
             wait_until(lambda: not bytes_in(self.process.stdin), event="reading of the reports")

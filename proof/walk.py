@@ -1,5 +1,5 @@
 """
-The way of one report through the code, as Python runs it: `python -m proof.walk`.
+The path of one report through the code, as Python runs it: `python -m proof.walk`.
 
 The running loop makes the line of a minute of twelve reports. The line becomes a record, the record
 its cluster's rollup, the rollup a message and its hour rows of the ledger, through the functions

@@ -43,8 +43,8 @@ class WallClock:
 
     def set(self, now_s: float, speed: float = 0.0) -> None:
         """Set the time to *now_s*, seconds since the epoch, to pass *speed* seconds a second."""
-        # Only the program that asks for the time being set reads while it is written: each of the
-        # three is one aligned word.
+        # A program may read the file while the time is being set. Each of the three values is one
+        # aligned word, so each read is whole.
         self._shared[:] = _FORM.pack(now_s, time.monotonic(), speed)
 
     def __call__(self) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Clock = Callable[[], float]
-    """A clock: seconds since the start that its caller names."""
+    """A clock: seconds since any fixed moment."""
     OnEvent = Callable[["Event"], None]
     """A function that takes an event for the lines."""
 

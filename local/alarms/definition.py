@@ -55,8 +55,8 @@ class MetricsInsightsQuery:
     Attributes:
         function: `AVG`, `MAX` or `SUM`, over all metrics of a group.
 
-        dimensions: The exact dimension names of a metric; None without SCHEMA, when it may have
-            further ones.
+        dimensions: The exact dimension names of a metric; None without SCHEMA, which permits
+            further dimensions.
 
         group_by: Names that make one contributor each, a part of *dimensions*; empty if the query
             makes one time series of everything it finds.
@@ -81,7 +81,7 @@ def parse_query(text: str) -> MetricsInsightsQuery:
     Parse the query *text*.
 
     Raises:
-        AlarmDefinitionError: If it is not of the family this module knows.
+        AlarmDefinitionError: If it is not of the family that this module accepts.
     """
     match = _METRICS_QUERY.fullmatch(" ".join(text.split()))
     if match is None:

@@ -34,7 +34,7 @@ EXTRA_PERIODS_AT_10_S: Final = 6
 """Periods beyond N, as recorded with periods of 10 seconds and N = 3."""
 
 SETTLE_S: Final = 10
-"""CloudWatch evaluates up to about so many seconds before now, as its recorded answers show."""
+"""Seconds before now at which CloudWatch's evaluation ends, about, as recorded answers show."""
 
 
 class State(Enum):

@@ -76,7 +76,7 @@ def write_processes(
     *owners* are those of its runtimes, in their order; *assigned* names pods and their cores.
 
     Raises:
-        ValueError: If there are not as many as runtimes, or one has another form.
+        ValueError: If there are more or fewer owners than runtimes, or one has another form.
     """
     processes = {1: _Process("/init.scope", command="systemd")}
     files = {

@@ -113,10 +113,11 @@ def live_moments(period_ms: int, now_ms: Callable[[], int], *, chance: float) ->
     """
     Yield the times of the reports of a simulator that starts now, ms since the epoch.
 
-    The first waits until it is clear of the full minute, and the second comes between one and two
-    steps later, at the phase that all later ones keep. A step is the longest time that divides the
-    minute and the period; under 1.6 s it cannot keep the whole distance, and keeps half of it.
-    Times that have passed are omitted, as a ticker omits them if no reader took the last report.
+    The first report waits until it is not close to the full minute. The second report comes one to
+    two steps later, and all later reports keep its phase. A step is the longest time that divides
+    both the minute and the period. A step under 1.6 s has no room for the whole distance from the
+    full minute, so half the distance is kept. Times that have passed are omitted, as a ticker omits
+    them if no reader took the last report.
 
     Args:
         period_ms: Milliseconds between two reports.

@@ -55,7 +55,7 @@ class Scenario:
 
         executions_fail: True if some executions fail.
 
-        vcpu_error: Whether the runtimes' CPU cannot be read, as in a sidecar.
+        vcpu_error: True if the CPU of runtimes cannot be read, as in a sidecar.
     """
 
     shares: Callable[[int], tuple[Share, ...]]

@@ -24,8 +24,7 @@ UTILIZATION_MEMBER: Final = "NeuronCoreUtilization"
 
 Expected = Mapping[str, float | None]
 """
-The expected values of one minute of an instance or of a cluster, by the metrics of a rollup; None
-is missing.
+The expected values of one minute of an instance or a cluster, by the metrics of a rollup.
 
 None is missing.
 """
@@ -78,7 +77,7 @@ def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
     Return every complete line of the files; a last line that is being written is omitted.
 
     Raises:
-        msgspec.ValidationError: If one is no such line.
+        msgspec.ValidationError: If a line has another form.
     """
     return [
         msgspec.json.decode(line, type=ReportTruth)

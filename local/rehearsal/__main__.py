@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "--seconds",
         type=_seconds,
         metavar="N",
-        help="Run for N seconds, and fail where a rollup is not what was simulated; default: until "
+        help="Run for N seconds, and fail if a rollup differs from the simulation; default: until "
         "Ctrl-C.",
     )
     return parser

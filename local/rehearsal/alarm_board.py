@@ -104,7 +104,7 @@ class AlarmBoard:
         ]
 
     def event_of(self, state: AlarmState) -> dict[str, Any]:
-        """Return the event by which EventBridge would tell explain that *state* began now."""
+        """Return the event that EventBridge would send to explain if *state* began now."""
         logical_id = state.alarm.logical_id
         at = datetime.fromtimestamp(self._now_s(), timezone.utc)
         watched = [

@@ -46,8 +46,8 @@ def past_days(stop_hour: int, days: int) -> range:
     """
     Return the hours of *days* before *stop_hour* that are in the export of one month.
 
-    Around the edge of a month they are the larger part, without the last hour of the month: a
-    capacity block in it may go on in the next one.
+    If they span two months, it is the part in the month with more hours. The last hour of a month
+    is omitted, because a capacity block in it may continue in the next month.
     """
     start_hour = stop_hour - days * DAY_HOURS
     month = month_hours(_iso((start_hour + stop_hour) // 2)[:7])

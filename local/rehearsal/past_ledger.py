@@ -139,7 +139,7 @@ def _rows_in(objects: Mapping[str, bytes]) -> Iterator[LedgerRow]:
 
 
 def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
-    """The minute records among *lines* before *end_minute*, settled."""
+    """Settle the minute records among *lines* before *end_minute*."""
     records = []
     texts = []
     for line in lines:
@@ -157,7 +157,7 @@ def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
 
 def days_before(past: SettledPast, days: int) -> dict[str, bytes]:
     """
-    The objects of *days* before *past*, in each of whose hours the replayed one is repeated.
+    Return the objects of *days* before *past*; each hour in them repeats the replayed hour.
 
     A core that is idle at the end of one hour and at the start of the next is idle all along.
     """

@@ -46,7 +46,7 @@ ACCEPT_REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the acceptance, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m proof.accept")
-    parser.add_argument("--region", help="of the account; no default")
+    parser.add_argument("--region", help="Region of the account; required")
     parser.add_argument(
         "--release",
         type=Path,
@@ -54,13 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="template and functions",
     )
     parser.add_argument(
-        "--folder", type=Path, default=ACCEPT_FOLDER, help="takes journals and answers"
+        "--folder", type=Path, default=ACCEPT_FOLDER, help="folder for journals and answers"
     )
     parser.add_argument("--record", action="store_true", help="keep the answers in tests/recorded")
-    parser.add_argument("--embedded", action="store_true", help="on the embedded AWS, no account")
+    parser.add_argument(
+        "--embedded", action="store_true", help="use the embedded AWS instead of an account"
+    )
     parser.add_argument("--mode", default="direct", choices=["direct", "kinesis"], help="Mode")
     parser.add_argument("--kms", action="store_true", help="encrypt with a KMS key of the run")
-    parser.add_argument("--steps", help="only these, with commas between; default all")
+    parser.add_argument("--steps", help="steps to run, separated by commas; default all")
     parser.add_argument("--clean", action="store_true", help="remove what killed runs left")
     chosen = parser.parse_args(arguments)
     with ExitStack() as stack:
@@ -90,7 +92,7 @@ def accept(chosen: argparse.Namespace) -> int:
     recorder.scrubber.hide(run, "neuron-accept-run")
     place = AccountPlace(chosen.region, recorder)
     if place.is_embedded and chosen.record:
-        msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
+        msg = "Answers of the embedded AWS are not recordings of AWS. Omit RECORD."
         raise AcceptError(msg)
     journal = Journal.begin(folder, run, place.where)
     context = AcceptContext(place, journal, package, folder, chosen.mode, chosen.kms)

@@ -1,10 +1,10 @@
 """
 The steps of an acceptance, in order, and why the embedded AWS cannot judge some of them.
 
-This module has the steps along the way of a line (deploy, deliver, rollups, metrics, a broken path)
-and those that change a stack: its mode, its deletion, its deployment on existing lines. The steps
-about results for people are in `checks`. A step returns its problems; an empty list means that it
-passed.
+This module has the steps along the path of a line (deploy, deliver, rollups, metrics, a broken
+path) and those that change a stack: its mode, its deletion, its deployment on existing lines. The
+steps about results for people are in `checks`. A step returns its problems; an empty list means
+that it passed.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def deliver(context: AcceptContext) -> list[str]:
 
 
 def _timely_records(context: AcceptContext, instance: Instance) -> list[SpooledRecord]:
-    """Return the lines of *instance*, of the busy one without the minute that is held back."""
+    """Return the lines of *instance*; those of the busy instance lack the held-back minute."""
     late_ms = (context.start_s + 60 * LATE) * 1000
     return [
         record

@@ -212,7 +212,8 @@ def _start(hour: int) -> str:
 
 ALARM_MINUTES: Final = 20.0
 EVENT_MINUTES: Final = 5.0
-PIPELINE_ALARM: Final = "MinutesWaitingAlarm"  # its state is set; CloudWatch corrects it
+# the step sets its state, which CloudWatch then corrects
+PIPELINE_ALARM: Final = "MinutesWaitingAlarm"
 AWAITED_S: Final = 30 * 60  # alarms that look further back are not awaited
 
 
@@ -258,7 +259,9 @@ def events(context: AcceptContext) -> list[str]:
         "MetricAlarms"
     ]
     client.set_alarm_state(
-        AlarmName=alarm["AlarmName"], StateValue="ALARM", StateReason="an acceptance tries it"
+        AlarmName=alarm["AlarmName"],
+        StateValue="ALARM",
+        StateReason="an acceptance tests the event",
     )
     awaited = {OF_AN_ALARM} if context.place.is_embedded else {OF_AN_ALARM, OF_A_CONTRIBUTOR}
     received: list[Document] = []

@@ -1,7 +1,7 @@
 """
 The data that the steps of one run share: names, the stacks, the delivered lines.
 
-The lines are those of two clusters, as their emitters write them, and one of a later emitter:
+There are lines of two clusters, as their emitters write them, and one line of a later release:
 reports come from the simulated neuron-monitor, lines from the emitter's own replay; a restart
 changes the reports, never a line.
 """

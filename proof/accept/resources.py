@@ -84,7 +84,7 @@ class Journal:
         Read the journal of a run, however it ended.
 
         Raises:
-            AcceptError: If something else than its end is unreadable.
+            AcceptError: If another part than its end is unreadable.
         """
         *whole, torn = path.read_bytes().split(b"\n")
         with path.open("r+b") as file:  # the next line must not be joined to it
@@ -332,7 +332,7 @@ def _untagged(kind: str, name: str, tags: Iterable[Mapping[str, str]], journal: 
     """Return why a resource is not removed; empty if it has the tag of the run."""
     if {"Key": ACCEPT_TAG, "Value": journal.run} in tags:
         return ""
-    return f"{kind} {name}: it has not the tag of this run, it was not touched"
+    return f"{kind} {name}: it does not have the tag of this run and was not touched"
 
 
 _REMOVERS: Final = {

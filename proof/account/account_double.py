@@ -238,7 +238,7 @@ class AccountDouble(LogsService):
     def _filter_log_events(self, document: Document) -> Document:
         group = self.group_in(document, "FilterLogEvents")
         if "logStreamNamePrefix" in document:
-            raise ServiceError(NOT_PLAYED, "no logStreamNamePrefix is played here", 501)
+            raise ServiceError(NOT_PLAYED, "logStreamNamePrefix is not supported here", 501)
         for member, size, most in (
             ("limit", document.get("limit", 1), MAX_CALL_EVENTS),
             ("filterPattern", len(document.get("filterPattern", "")), MAX_PATTERN),
@@ -284,7 +284,7 @@ class AccountDouble(LogsService):
     def _get_log_events(self, document: Document) -> Document:
         """Return the first page of one stream."""
         if not document.get("startFromHead"):
-            raise ServiceError(NOT_PLAYED, "only startFromHead is played here", 501)
+            raise ServiceError(NOT_PLAYED, "only startFromHead is supported here", 501)
         group = self.group_in(document, "GetLogEvents")
         stream = document["logStreamName"]
         if stream not in self.rules.groups[group]:

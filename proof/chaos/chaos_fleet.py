@@ -83,7 +83,8 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             if lost_from <= offset < found_again:
                 at_s = (CHAOS_START_MINUTE + found_again + 1) * MINUTE_S + offset
             yield Accepted(at_s, minute_record)
-            if other_cluster and part == parts - 1:  # for a minute, or a moment
+            # the second emitter reports for a minute, or for three seconds
+            if other_cluster and part == parts - 1:
                 yield Accepted(at_s, _beside(minute_record, other_cluster, rng.choice([60.0, 3.0])))
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, minute_record)
@@ -99,7 +100,7 @@ def _beside(own: MinuteRecord, cluster: str, covered_seconds: float) -> MinuteRe
 
 
 def _instance_id(host: int) -> str:
-    """Return an ID in one of a few buckets: in packs of several, a record has copies elsewhere."""
+    """Return an ID in one of a few buckets, so that packs have records of several instances."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
     return next(name for name in names if bucket_of(name) < CHAOS_BUCKETS)
 

@@ -53,8 +53,8 @@ class ChaosStack:
     Attributes:
         printed: Rollup lines (of clusters and of instance types) in order.
 
-        restated: Further lines of close, after each minute was reduced once more with all that was
-            known in the end; silence is judged by these.
+        restated: Lines that close printed at the end, when each minute was reduced once more with
+            all records. Silence is compared with these lines.
 
         happened: The number of times that each trouble happened, by its name.
 

@@ -43,7 +43,7 @@ CLOSE_TICKS = {
     "three ticks missed": 1,
 }
 FEWEST_STEPS = 9  # of a run without work
-CLOSE_CALLS = (  # first the calls that only a run with work makes
+CLOSE_CALLS = (  # calls that only a run with work makes come first
     *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),
     *("read_publications", "read_bucket", "take_lease", "read_progress", "write_progress"),
     *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH_STEP),
@@ -137,8 +137,8 @@ class CloseRuns:
             self.run(faults)
 
     def _hold_up(self) -> None:
-        # Never longer than its lease: on AWS the function would have been ended. So it may be
-        # delayed within an invocation of ingest that is delayed, and not the other way.
+        # Never longer than its lease: on AWS the function would have been ended. So a run may be
+        # delayed within a delayed invocation of ingest, and not the other way round.
         seconds = self._rng.uniform(5.0, LONGEST_CLOSE_PAUSE_S)
         held_up = self._timeline.hold_up("close", seconds, within=("ingest",))
         self._timeline.happened["close: held up"] += held_up

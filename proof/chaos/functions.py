@@ -68,7 +68,7 @@ class InjectedFaults:
 
         pause: Runs between storing and reading the clock.
 
-        remaining_s: Seconds that the function is told it has.
+        remaining_s: Remaining seconds that the Lambda context reports to the function.
     """
 
     killed_at: Step | None = None

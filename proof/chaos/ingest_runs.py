@@ -223,5 +223,5 @@ class IngestRuns:
         for name, amount in expected.items():
             if seen.health[name] != amount:
                 self._timeline.complain(
-                    f"expected ingest to say {name} {amount}, found {seen.health[name]}"
+                    f"expected ingest to report {name} {amount}, found {seen.health[name]}"
                 )

@@ -1,10 +1,9 @@
 """
-The deliveries that a subscription filter makes of accepted events, some of them invalid, or a
-stream.
+Make the deliveries of a subscription filter or a stream from accepted events, some of them invalid.
 
-As from CloudWatch Logs: lines of one log stream each, compressed, every event with an ID; and
-sometimes a control message. Also invalid input: lines that are not lines of ours, the stack's own
-log groups, bytes that cannot be unpacked.
+As CloudWatch Logs does, a delivery has compressed lines of one log stream, each event has an ID,
+and some deliveries are control messages. Invalid input is also made: lines that no emitter wrote,
+lines of the stack's own log groups, and bytes that cannot be unpacked.
 
 A shard of a stream is read as by Lambda's poller: in order; a batch that failed in part continues
 from the first named record, and the rest is retried until its first record is given up: nothing
@@ -120,7 +119,7 @@ class SubscriptionFilter:
         """Return a delivery of *kind* similar to *like*."""
         forged = [LogLine(next(self._ids), _forged(event)) for event in like.events]
         if kind == CONTROL:
-            # With valid lines: it must be ignored because of its type.
+            # A control message with valid lines: ingest must ignore them because of the type.
             packed = payload(*forged, log_group="", log_stream="", kind="CONTROL_MESSAGE")
             return FilteredDelivery(kind, "", (), packed)
         if kind == OWN_GROUP:

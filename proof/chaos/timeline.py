@@ -1,7 +1,7 @@
 """
 Simulated time: future events in order, and what happened.
 
-It also has chances from a seed that all come up: decks of cards, dealt to the last.
+It also has decks of cards, shuffled by a seed, so that each chance comes up once a deck.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Timeline:
         """
         Delay *what* while everything else continues.
 
-        Return True if it was delayed: not while something is delayed that it may not be *within*.
+        Return True if it was delayed. During another delay it is delayed only if that one is in
+        *within*.
         """
         if not set(self._held_up) <= set(within):
             return False

@@ -48,7 +48,7 @@ class Life:
     A process and its end.
 
     Attributes:
-        truth: The file in which the monitor notes each written report; of no other life.
+        truth: The file in which the monitor notes each written report; each life has its own.
     """
 
     truth: Path

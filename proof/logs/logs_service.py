@@ -57,8 +57,8 @@ class LogsService:
 
         clock: Its time of day in its answers, seconds since the epoch.
 
-        next_faults: Faults of the next calls of an operation, by its name, one each, in order; an
-            error may be one of them.
+        next_faults: Faults of the next calls, in order, by the name of the operation; each is a
+            fault or an error.
 
         always: The fault of every other call of an operation, by its name.
 
@@ -193,7 +193,7 @@ class LogsService:
             if fault is not None and fault.answer is not None:
                 answer = fault.answer
         except ServiceError as error:
-            # Refused, and that is the answer; a response lost on the way stays lost.
+            # The refusal is the answer, but a fault that loses the response still loses it.
             answer = error
             what = what if fault and not is_said else error.code
         if isinstance(answer, ProxyPage):

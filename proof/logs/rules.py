@@ -75,10 +75,10 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     with a question mark is required only if every term has one.
 
     Raises:
-        ServiceError: If it cannot be, or is of a sort that is not played here.
+        ServiceError: If the pattern is invalid, or of a kind that is not supported here.
     """
     if pattern.lstrip().startswith(("{", "[", "%")):
-        raise ServiceError(NOT_PLAYED, f"only terms are played here, found {pattern}", 501)
+        raise ServiceError(NOT_PLAYED, f"only terms are supported here, found {pattern}", 501)
     terms: dict[str, list[str]] = {"": [], "?": [], "-": []}
     place = 0
     while pattern[place:].strip():
@@ -148,7 +148,7 @@ POISONED = "Log event message is not valid"
 @dataclass(frozen=True)
 class Applied:
     """
-    One event that the service has stored, once for each time.
+    One stored event; an event that was stored twice is here twice.
 
     Attributes:
         ingested_ms: When it was stored, by the service's clock.

@@ -27,7 +27,7 @@ NEVER_ANSWERED = "never answered"  # until the client gives up
 CUT = "cut"  # half of the answer, then the connection ends
 GARBLED = "garbled"  # half of the answer, as if it were complete
 
-# Names and messages; each error is made from them again.
+# Names and messages, from which each error is made when it is needed.
 MISSING_TOKEN = ("MissingAuthenticationTokenException", "Missing Authentication Token")
 UNKNOWN_KEY = (
     "UnrecognizedClientException",

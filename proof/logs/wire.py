@@ -98,7 +98,8 @@ def region_signed_for(
     one; *now_s* is the service's time, s since the epoch; *service* is its name in a signature.
 
     Raises:
-        ServiceError: If it was not signed by one of *keys*, now, and as it came.
+        ServiceError: If the signature is not by one of *keys*, is too old, or does not match the
+            request.
     """
     found = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
     if found is None:
@@ -130,7 +131,7 @@ _RESET_AT_CLOSE = struct.pack("ii", 1, 0)  # close without lingering
 @dataclass(frozen=True)
 class Response:
     """
-    The answer, or the planned answer.
+    The answer that was sent, or will be sent.
 
     Attributes:
         fault: Its fault on the way; None for none.

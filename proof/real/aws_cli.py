@@ -52,7 +52,7 @@ CLI_PATH = re.compile(r"(?!.*\.\.)[a-z][\w./-]{0,99}\w")
 REFUSED_CONNECTION = "Could not connect to the endpoint URL"
 UNKNOWN_CHOICE = re.compile(r"argument (operation|command): Invalid choice")
 INCOMPLETE = re.compile(r"the following arguments are required|too few arguments")
-ONLY_IN_VERSION_2 = {("logs", "tail"), ("sso", "login")}  # docs/operations.md has both
+ONLY_IN_VERSION_2 = {("logs", "tail"), ("sso", "login")}  # docs/operations.md shows both
 NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
     ("sso", "login"): "Missing the following required SSO configuration values"
 }

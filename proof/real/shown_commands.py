@@ -99,7 +99,7 @@ def shown_commands() -> tuple[list[Shown], list[str]]:
                 (templates if candidate.has_gaps else commands).append(candidate)
         else:
             if path.suffix in (".json", ".jsonl"):
-                text = text.replace("\\n", "\n").replace('\\"', '"')  # as a reader of the JSON
+                text = text.replace("\\n", "\n").replace('\\"', '"')  # unescape strings of JSON
             if path.parent.name == "templates":
                 text = HELM_VALUE.sub(GAP, HELM_BLOCK.sub("", text))
             commands += commands_of_text(name, text, code_only=path.suffix == ".md")
@@ -131,7 +131,8 @@ def rendered_commands() -> list[Shown]:
     managers = [
         Manager(manager, steps=tuple(row["commands"]))
         for manager, row in MANAGER_TABLES.items()
-        if "commands" in row and manager not in {"ECS", "HyperPod"}  # these need names, see below
+        # the commands of these managers need names and follow below
+        if "commands" in row and manager not in {"ECS", "HyperPod"}
     ]
     managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]
     managers.append(manager_of({}, group="workers", container_instances=[arn]))
@@ -162,7 +163,8 @@ def commands_of_python(name: str, text: str) -> list[Shown]:
         else:
             continue
         for _, words in commands_in(whole):
-            if words[:1] != [GAP]:  # a text of another kind: no program leaves the service open
+            # no program leaves out the service, so such a text is not a command
+            if words[:1] != [GAP]:
                 commands.append(Shown(tuple(words), f"{name}:{node.lineno}", name))
     return commands
 
@@ -223,9 +225,9 @@ def words_of(text: str) -> list[str]:
             quote = "" if quote else character
         kept += character
         end += 1
-    kept = re.sub(r"(\s)2$", r"\1", kept)  # of `2>`
+    kept = re.sub(r"(\s)2$", r"\1", kept)  # the 2 belongs to `2>`
     words = shlex.split(kept, comments=True)
-    if words and re.fullmatch(r"[a-z-]+[.,:]", words[-1]):  # the end of a sentence
+    if words and re.fullmatch(r"[a-z-]+[.,:]", words[-1]):  # punctuation of the sentence
         words[-1] = words[-1][:-1]
     return words
 

@@ -1,10 +1,10 @@
 """
 One node with a real slurmctld, slurmd and munge, in namespaces of its own.
 
-The caller has already mount, UTS and IPC namespaces of its own. Processes are the machine's,
+The caller already has its own mount, UTS and IPC namespaces. Processes are the machine's,
 because the emitter names no owners in another PID namespace. Control groups are those of version
 1, because Slurm's plugin for version 2 refuses a machine that has version 1: only `freezer` and
-`devices` are mounted, and `devices` refuses a job the device files that it was not assigned.
+`devices` are mounted, and `devices` denies a job each device file that was not assigned to it.
 
 GRES `gpu` stands for the Neuron devices: Slurm 22.05 restricts device files only for a GRES
 with a plugin.

@@ -246,7 +246,7 @@ def private_scene(state: Path) -> Iterator[str]:
 
 
 def churn_scene(state: Path) -> Iterator[str]:
-    """A new job each minute takes away nothing that is known of an old job."""
+    """A new job each minute does not make the devices of an old job unknown."""
     with SlurmNode(state, FULL, 16) as node, Reader() as reader:
         old = node.submit("ada", "physics", "--gres=gpu:4")
         known = 0

@@ -207,7 +207,7 @@ def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
     other.will_make(LOG_GROUP_KIND, "/only/tag")
     before = inventory(aws)
     output = ended(begin(tmp_path, "--clean"), 1)
-    assert 2 == output.count("it has not the tag of this run, it was not touched")
+    assert 2 == output.count("it does not have the tag of this run and was not touched")
     assert "of another account or region" in output
     assert before == inventory(aws)
 

@@ -233,7 +233,7 @@ PROXY_ADVICE: Final = (
 _BY_A_PROXY: Final = f"A proxy did not pass a request to AWS ({{words}}). {PROXY_ADVICE}"
 
 
-# By the cause that `sdk_cause` returns.
+# The sentence for each cause that `sdk_cause` returns.
 _SDK_SENTENCES: Final = {
     "no_region": "No AWS Region is set. Use --region or AWS_REGION.",
     "credentials": "No AWS credentials found ({words}). Attach the stack's emitter policy to the "
@@ -259,7 +259,7 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     return problem(reason, _SDK_SENTENCES[cause].format(words=plain))
 
 
-# By the reason of the refusal.
+# The sentence for each reason of a refusal.
 _FAILURE_SENTENCES: Final = {
     "no_log_group": "Log group {group} does not exist in {region}. Deploy the stack there, or "
     "use --log-group and --region.",

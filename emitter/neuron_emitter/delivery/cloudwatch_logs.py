@@ -78,7 +78,7 @@ class LogStream:
         *,
         region: str | None = None,
         instance_region: str | None = None,  # used if no Region is configured
-        needed: str = "",  # permissions to name after the sentence of a refusal
+        needed: str = "",  # sentence on permissions, added to that of a refusal
     ) -> None:
         self._group = require_group(group)
         self._stream = stream
@@ -230,7 +230,7 @@ def _failure(error: ClientError) -> Failure:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
         operation=error.operation_name,
-        # A name; a longer text is not a name and is not logged.
+        # An error name is short; a longer text is cut before it is logged.
         code=str(words.get("Code", "unknown"))[:128],
         status=status if isinstance(status, int) else 0,
         message=str(words.get("Message", "")),
@@ -243,8 +243,8 @@ def _called(operation: Callable[..., Response], **parameters: object) -> Respons
 
     Raises:
         ResponseParserError:
-            Also for a response in which a member has another type than the SDK
-            expects: it fails then with any of several errors.
+            Also if a member of the response has an unexpected type, for which the SDK raises one of
+            several errors.
     """
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
 

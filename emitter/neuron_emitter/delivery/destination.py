@@ -96,7 +96,7 @@ def cut(
     Sorting by time is stable: records with equal timestamps keep their order.
 
     Returns:
-        The batches, and what is in none of them because it cannot be sent.
+        The batches, and the records that are in no batch because they cannot be sent.
     """
     unsendable: Unsendable = {}
     sendable: list[SpooledRecord] = []
@@ -255,7 +255,7 @@ def require_group(name: str) -> str:
     Return *name* if a log group can have it.
 
     Raises:
-        SettingsError: If not.
+        SettingsError: If no log group can have it.
     """
     if not _GROUP.fullmatch(name):
         msg = f"Invalid --log-group {name[:80]!r}. Use 1 to 512 of a-z A-Z 0-9 . - _ / #."

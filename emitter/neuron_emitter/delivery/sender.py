@@ -105,7 +105,7 @@ class Sender:
         self._trouble_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
         # A daemon thread: a call that hangs must not keep the process from ending.
         self._thread = Thread(target=self.run, name="sender", daemon=True)
-        self._deadline_s = 0.0  # on the monotonic clock, after `stop`
+        self._deadline_s = 0.0  # deadline on the monotonic clock, set by `stop`
         self._flushed: Flushed | None = None
         self._flush_problem: Retry | None = None
         self._is_replaced = False
@@ -176,6 +176,6 @@ class Sender:
             if not self._is_replaced:
                 self._flushed = self.delivery.flush(self._deadline_s - self._monotonic())
         except SpoolFailedError as error:
-            # Also if the caller stopped waiting and closed the spool.
+            # The spool is also closed if the caller stopped waiting.
             self._flush_problem = Retry("spool", str(error))
         self.delivery.close()

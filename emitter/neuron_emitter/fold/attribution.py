@@ -120,7 +120,7 @@ class CoreOwners:
         """
         Assign the cores of *epoch_minute*, which closes, to holders and owners.
 
-        Assignments of a look-up count; without a look-up, the assignments in reports.
+        It uses the assignments of a look-up, or without a look-up those in reports.
         """
         folds = runtimes.folds
         assignments = self._current_assignments() if is_local else None
@@ -362,7 +362,7 @@ class _Workload(NamedTuple):
 
         held: Cores that its own runtimes hold.
 
-        is_exact: True if the IDs are certain to be those of its cores.
+        is_exact: True if its cores certainly have these IDs.
 
         is_verified: True if one of its processes runs or its container waits to start.
     """
@@ -418,7 +418,7 @@ def reserve_cores(
     reserved = ReservedCores()
     unattached = {core for core, letter in enumerate(states) if letter == UNATTACHED_STATE}
     unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN_STATE}
-    at_ids = []  # each with the number of its cores that are elsewhere
+    at_ids = []  # workloads, each with its number of held cores outside of its IDs
     for workload in _workloads(allocations, held, owners, cores_per_device, len(states)):
         displacing = [
             key

@@ -97,7 +97,7 @@ class ExecutionFold:
 
         details: Failures by type and errors by cause, only above 0.
 
-        has_causes: Whether errors by cause were read.
+        has_causes: True if errors by cause were read.
 
         min_s: Shortest execution of one runtime, seconds, or None.
 

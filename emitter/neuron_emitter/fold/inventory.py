@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_PHYSICAL: Final = 8
 """The most physical cores that one logical core may represent; 2 today."""
 
-MAX_VERSION_CHARS: Final = 8  # v3d has 3; a line has no room for a long text
+MAX_VERSION_CHARS: Final = 8  # `v3d` has 3 characters; a line has no room for a long text
 
 CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
 """Core keys as integers: sorted as text, core 10 would come before core 2."""
@@ -108,10 +108,10 @@ class Inventory:
 
     def learn_report(self, report: Report) -> bool:
         """
-        Learn what *report* says about the instance.
+        Learn the facts about the instance in *report*.
 
         Returns:
-            Whether it is another instance than the one known before.
+            True if it is another instance than before.
         """
         info = report.instance_info
         hardware = report.neuron_hardware_info
@@ -132,10 +132,11 @@ class Inventory:
         Learn the facts that reports may lack.
 
         Returns:
-            Whether it is another instance than the one known before.
+            True if it is another instance than before.
         """
         self._facts = InstanceFacts(**_texts(asdict(facts)))
-        # What is known is from an earlier run, unless a report named it: a newer word counts.
+        # Known facts are from an earlier run unless a report of this run has them, so *facts*
+        # replace them.
         is_another = not self._is_named and self._forget_another(asdict(self._facts))
         if is_another:
             self.reported.clear()

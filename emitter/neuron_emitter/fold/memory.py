@@ -59,8 +59,8 @@ def _core_of(device: int, index: int, cores_per_device: Whole) -> Whole:
     """
     Return the core of a subgraph, whose index counts within its device.
 
-    Compared with the memory table of a report of 32 runtimes: right for 32 of 32, as a global index
-    for 2.
+    Checked with the memory table of a report with 32 runtimes: this rule is right for all 32 of
+    them, and a global index only for 2.
     """
     # If the number of cores of a device is unknown, the first core of the second device is unknown.
     if device < 0 or not 0 <= index < (cores_per_device or MAX_CORES):

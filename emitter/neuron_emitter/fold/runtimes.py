@@ -232,12 +232,12 @@ class AllocatedCores:
 
     Attributes:
         with_memory: Runtimes of the last report in which a memory group was usable; empty after a
-            report without runtimes, None before either.
+            report without runtimes, None before both.
     """
 
     def __init__(self) -> None:
         self._places = 0  # impossible places of earlier minutes
-        self._open_places = 0  # of the open minute, as of the last count
+        self._open_places = 0  # impossible places of the open minute, at the last count
         self.end_minute()
 
     def end_minute(self) -> None:
@@ -248,8 +248,10 @@ class AllocatedCores:
         # By runtime: two containers can show the same pid and tag.
         self._groups: dict[RuntimeKey, list[Memory]] = {}
         self._listings: dict[RuntimeKey, list[Uses]] = {}
-        self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
-        # The newest report, if all its runtimes have memory: the three values above are older.
+        # in the report of `with_memory`, or in the last report
+        self._living: dict[RuntimeKey, None] = {}
+        # The newest report, if all its runtimes have memory. It is not in the three values above
+        # yet.
         self._unread: Runtimes = []
 
     def fold_runtimes(self, runtimes: Runtimes) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
 
 NOT_DUE_PERIODS: Final = 1.5
-"""Periods after counters in which an empty runtime list means that runtimes were not due."""
+"""Periods after the last counters, in which an empty list only means that runtimes were not due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class FoldSettings:
 
         chosen: Members that the operator chose as metrics: an absent failure is reported as 0.
 
-        paid: `committed` or `avoidable`, as the operator says; None if unknown.
+        paid: `committed` or `avoidable`, as the operator set it; None if unknown.
     """
 
     idle_below_percent: float = 1.0
@@ -117,8 +117,8 @@ class CoreSums:
     Attributes:
         covered_s: Seconds of the samples, not cut at 60.
 
-        seconds: Seconds by the cores of a sample and by the cores with FLOP/s: usually all cores
-            twice.
+        seconds: Seconds of the samples, by their cores and their cores with FLOP/s: both are
+            usually all cores.
 
         weighted_percent: Utilization by core, each sample times its seconds.
 
@@ -160,8 +160,8 @@ class _Span(NamedTuple):
 
         existing: The number of cores that exist, or None while no report has it.
 
-        beyond: Cores that exist in this minute because one of its reports listed them, although
-            they are beyond the existing cores.
+        beyond: Cores that a report of this minute listed, with indexes beyond the number of
+            existing cores.
 
         cores: All cores that it covers: the existing cores and those beyond, not the gaps between.
 
@@ -350,8 +350,8 @@ class CoreSampler:
         Sample a report whose list of runtimes is empty.
 
         Returns:
-            Whether it says that no runtime exists: then every core is at 0. With it the
-            sample of cores at 0, None if it counts for no time.
+            True if the report shows that no runtime exists, so that every core is at 0; and the
+            sample of these cores, or None if it counts for no time.
         """
         longest_s = _longest_system_period_s(report.system_data)
         if is_long_enough(longest_s):
@@ -380,7 +380,7 @@ class CoreSampler:
         """Note a *report* without *member*; a minute without core counters is announced."""
         since_s = self._missing_since_s
         if report.dropped_groups:
-            return  # announced as a group of another type
+            return  # already announced, as a group with a wrong type
         if since_s is None or (self._counters_s is not None and since_s <= self._counters_s):
             self._missing_since_s = at_s
         elif at_s - since_s > MINUTE_S:

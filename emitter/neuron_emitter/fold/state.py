@@ -162,7 +162,7 @@ class FoldState(KnownInstance):
         Returns:
             Idle minutes by core, this minute included.
         """
-        # Further ahead than behind: the clock was wrong when the counts were stored.
+        # Also if the stored minute is far in the future: the clock was wrong then.
         if _is_forgotten(self.idle_watched, epoch_minute):
             self.idle_minutes = []
             self.idle_counted_minute = self.idle_watched = None

@@ -60,8 +60,8 @@ class UnknownCores:
         """
         Return the reason of most unknown cores in *states*, or None if each core is known.
 
-        The first reason of the list counts for a core with several, and if two reasons have
-        equally many cores. A core without a reason has the reason *otherwise*.
+        If a core has several reasons, or two reasons have equally many cores, the first reason in
+        the list counts. A core without a reason has the reason *otherwise*.
         """
         self.hide_cores(otherwise)
         unknown = {core for core, state in enumerate(states) if state == UNKNOWN_STATE}

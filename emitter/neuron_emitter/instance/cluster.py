@@ -260,8 +260,8 @@ def find_cluster(given: str, search: ClusterSearch, *, otherwise: str = "") -> F
         otherwise: The name if no source has one; empty for none.
 
     Raises:
-        SettingsError: If no source has a name, nor *otherwise*; or if the name
-            that a source has cannot be a CloudWatch dimension.
+        SettingsError: If neither a source nor *otherwise* has a name, or if a source has a name
+            that cannot be a CloudWatch dimension.
     """
     if given.strip():
         return FoundCluster(require_cluster(given), CLUSTER_OPTION)

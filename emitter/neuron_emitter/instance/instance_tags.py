@@ -155,7 +155,7 @@ def _refusal(status: int, body: bytes) -> str:
 
 
 def _document(body: bytes) -> ET.Element | None:
-    # the last two: an encoding that Python does not have
+    # LookupError and ValueError: the XML names an encoding that Python does not have
     with suppress(ET.ParseError, LookupError, ValueError):
         return ET.fromstring(body)  # noqa: S314 - from EC2 over TLS, and bounded
     return None

@@ -64,7 +64,7 @@ class Reply:
         Return the body as a JSON object.
 
         Raises:
-            LocalHttpError: If it is none.
+            LocalHttpError: If it is not a JSON object.
         """
         try:
             document = json.loads(self.body)

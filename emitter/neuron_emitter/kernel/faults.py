@@ -24,7 +24,7 @@ FAULT: Final = "HardwareFault"
 
 MAX_FAULT_EVENTS: Final = 10  # single faults in one minute
 MAX_CODES: Final = 20
-OLDEST_S: Final = 86_400.0  # an older event gets the present time: CloudWatch would reject its own
+OLDEST_S: Final = 86_400.0  # CloudWatch would reject an older event, so it gets the present time
 
 
 class KernelFaults:
@@ -60,7 +60,7 @@ class KernelFaults:
         return LogState(self._position)
 
     def take_events(self, now_s: float, *, is_end: bool) -> list[Event]:
-        """Return the events that are due, at the end of a minute also that of the other faults."""
+        """Return the due events; at the end of a minute also the event for the other faults."""
         if self._watch is None:
             return []
         events = self._fold_detection(self._watch.take_detection(), now_s)

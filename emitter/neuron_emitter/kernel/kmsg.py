@@ -132,7 +132,7 @@ class KernelRing:
 
     def read_messages(self, timeout_s: float) -> list[KernelMessage]:
         """
-        Return the available messages, at most `RECORDS_A_READ` and those read with the last.
+        Return the available messages: at least `RECORDS_A_READ` end the search.
 
         Raises:
             UnreadableLogError: If the log can no longer be read.

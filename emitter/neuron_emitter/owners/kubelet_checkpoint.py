@@ -2,9 +2,10 @@
 The assignments of the kubelet, from its own checkpoint files.
 
 The device manager's file is internal to the kubelet and lists too much: entries of deleted pods
-stay until it writes again, so a pod counts only while it has a folder. The plugin's own answer in
-the file names the device files that a container got, which decides if devices were requested. Cores
-are numbered from 0 in each container, so theirs are IDs like any others. From
+stay until it writes again, so a pod counts only while it has a folder. The file also has the
+plugin's answer with the device files of each container. If the container requested devices, these
+files count. If it requested cores, they do not, because each container numbers its cores from 0;
+the IDs count. From
 https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/devicemanager/checkpoint and
 https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/dra/state
 """

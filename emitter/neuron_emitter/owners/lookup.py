@@ -96,7 +96,7 @@ class _Known:
     owner: RuntimeOwner
     retry_at_s: float
     retry_after_s: float
-    missing_since_s: float | None = None  # since when its pod or job is missing
+    missing_since_s: float | None = None  # time from which its pod or job is missing
 
 
 class OwnerLookup:

@@ -107,7 +107,7 @@ def allocations_of(answer: memoryview) -> list[Allocation]:
     Return the assignment of each pod in *answer*, a ListPodResourcesResponse.
 
     Raises:
-        ValueError: If it is none, or has more than `MAX_RESPONSE_ENTRIES`.
+        ValueError: If it is not such a message, or has more than `MAX_RESPONSE_ENTRIES`.
     """
     entries = iter(range(MAX_RESPONSE_ENTRIES))
     found = []

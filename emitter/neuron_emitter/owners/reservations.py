@@ -64,7 +64,7 @@ def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
 
 def reservations_reader_of(attribution: str, source: str, proc: Path) -> Reservations | None:
     """
-    Return a reader of the assignments on the machine of *source*; None if it may be another.
+    Return a reader of assignments; None if reports from *source* may be of another machine.
 
     Without attribution it only checks whether there is a scheduler. The caller closes it.
     """
@@ -123,7 +123,8 @@ class Reservations:
         self._failures: Counter[str] = Counter()  # in a row, by source
         self._said: defaultdict[str, set[str]] = defaultdict(set)  # logged reasons, by source
         self._odd: set[str] = set()  # sources whose dropped IDs were logged
-        self._known = (Assignments("unknown"), float("inf"))  # and until when they count
+        # the assignments, and the time until which they count
+        self._known = (Assignments("unknown"), float("inf"))
         self._closed = Event()
         if is_background:
             Thread(target=self._run, name="reservations", daemon=True).start()

@@ -174,7 +174,7 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
     compared with the names of nodes, and then its first label: both forms are usual.
 
     Raises:
-        UnknownAssignmentsError: If it shows the job or the node not once, but never or twice.
+        UnknownAssignmentsError: If it does not show the job and the node exactly once.
     """
     if not text.startswith("JobId="):
         msg = f"it does not show job {job}, which has a control group here"

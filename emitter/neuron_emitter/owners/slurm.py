@@ -2,12 +2,13 @@
 The devices and cores that Slurm has assigned to the jobs of this node.
 
 Control groups show the jobs, and listing them costs nothing. slurmctld, which a thousand nodes
-share, supplies the rest: with devices once for each new job, at most every ten minutes and not from
-all nodes of a job at once; without devices every ten minutes, because a process can outlive its
-job. The knowledge about one job does not depend on the answers about others. If nodes have no
-generic resources, a job that has every CPU has every device; any other job may use any core, so
-nothing is reserved for it. From https://slurm.schedmd.com/gres.html,
-https://slurm.schedmd.com/cgroup.conf.html and https://docs.kernel.org/admin-guide/cgroup-v2.html
+share, supplies the rest. For new jobs the emitter asks it about devices, at most every ten minutes
+and not from all nodes of a job at once. About known jobs it asks every ten minutes, without
+devices, because a process can outlive its job. The knowledge about one job does not depend on the
+answers about others. If nodes have no generic resources, a job that has every CPU has every device;
+any other job may use any core, so nothing is reserved for it. From
+https://slurm.schedmd.com/gres.html, https://slurm.schedmd.com/cgroup.conf.html and
+https://docs.kernel.org/admin-guide/cgroup-v2.html
 """
 
 from __future__ import annotations
@@ -115,9 +116,9 @@ class SlurmJobs:
         self._jitter = jitter
         self._naming = Naming(places)
         self._jobs: dict[str, KnownJob] = {}
-        self._asked_at_s = -ASKED_EVERY_S  # about new jobs
+        self._asked_at_s = -ASKED_EVERY_S  # time of the last question about new jobs
         self._ask_at_s: float | None = clock()
-        self._check_at_s = clock()  # about known jobs, whether they still run
+        self._check_at_s = clock()  # time of the next check that known jobs still run
 
     def read_allocations(self) -> Allocations:
         """
@@ -178,8 +179,8 @@ class SlurmJobs:
         """
         Ask about *jobs* until one question has used its whole time.
 
-        slurmctld reports a hidden job as unknown, so such a job has ended only if slurmctld has
-        just shown a job of another user, or that it hides none.
+        slurmctld also reports a hidden job as unknown. An unknown job has ended only if slurmctld
+        hides no jobs, or has just shown a job of another user.
         """
         started_s = self._clock()
         own_user_id = os.geteuid()

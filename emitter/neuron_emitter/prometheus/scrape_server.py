@@ -94,7 +94,7 @@ class ScrapeServer(ThreadingTCPServer):
                     return
                 with suppress(OSError):
                     silent[0].shutdown(socket.SHUT_RDWR)
-                self._changing.wait()  # for its thread, which sees the closed connection
+                self._changing.wait()  # until its thread has seen the closed connection
             self._connections.append(request)
         super().process_request(request, client_address)
 

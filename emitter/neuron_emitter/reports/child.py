@@ -40,7 +40,7 @@ class End(NamedTuple):
     Attributes:
         code: Its exit code; negative, the number of the signal that ended it.
 
-        was_stopped: Whether it still ran and was stopped by us.
+        was_stopped: True if it still ran and the emitter stopped it.
     """
 
     code: int

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
 
 _STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', DOTALL)
-"""Texts, closed or not, and the braces outside them. JSON texts cannot span lines."""
+"""JSON strings, closed or not, and the braces outside of strings. A string cannot span lines."""
 
 _REPORT_START: Final = b'{"neuron_runtime_data"'
 """The start of a report, also within garbage; inside a text its quotes would have backslashes."""

@@ -67,7 +67,7 @@ class Monitor:
     One thread reads, reconfigures and closes it; the thread lives longer.
 
     Attributes:
-        restarts: How often it was restarted because it had failed.
+        restarts: The number of restarts after a failure.
 
         name: Its name in messages.
 
@@ -110,7 +110,7 @@ class Monitor:
         self._failures = 0  # in a row, since its last report
         self._start_at_s = clock()  # when the next child starts
         self._has_failed = False  # True if the next start follows a failure
-        # True while no output exists that a new child's output could be joined to
+        # True until a child has written: before that, no broken line can precede the output
         self._is_first = True
 
     def read_chunk(self, timeout_s: float) -> bytes | None:

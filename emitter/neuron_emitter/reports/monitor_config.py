@@ -122,7 +122,7 @@ def requested_config(settings: MonitorSettings) -> MonitorConfig:
     Return the configuration to start neuron-monitor with.
 
     Raises:
-        SettingsError: If the file cannot be used, or a group is none.
+        SettingsError: If the file cannot be used, or a group does not exist.
     """
     if settings.monitor_config is not None:
         return read_monitor_config(settings.monitor_config)

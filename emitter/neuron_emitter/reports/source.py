@@ -27,7 +27,7 @@ class Source(Protocol):
     A stream of bytes.
 
     Attributes:
-        restarts: How often the program behind the source was restarted.
+        restarts: The number of restarts of the program behind the source.
 
         name: Its name in messages.
 

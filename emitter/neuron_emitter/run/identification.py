@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 GUESS_AFTER_S: Final = 300.0
 """
-How long to wait for a report to name the instance before an ID is generated.
+Seconds to wait for a report that names the instance before an ID is generated.
 
 A generated ID that is corrected later leaves an instance behind that never existed, and that the
 stack would report as silent.

@@ -120,7 +120,7 @@ class Emitter:
         *between_minutes* is called after each closed minute.
 
         Returns:
-            Whether the input ended by itself.
+            True if the input ended by itself.
 
         Raises:
             SourceError: If the input can no longer be read.

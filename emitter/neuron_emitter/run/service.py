@@ -57,7 +57,9 @@ _FIXED: Final = """
     attribution input instance_id instance_type kernel_messages monitor_command proc_dir prometheus
     spool_dir spool_max_mib verbose
 """
-"""Settings that only a restart changes: what is open for them holds state."""
+"""
+Settings that only a restart can change, because open files, threads or children depend on them.
+"""
 
 INPUT_CHECK_AFTER_S: Final = 10.0  # a monitor that pipes to us has written by then
 STDIN_DESCRIPTOR: Final = 0

@@ -34,7 +34,7 @@ SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
 WATCHDOG_VARIABLE: Final = "WATCHDOG_USEC"
 WATCHDOG_PID_VARIABLE: Final = "WATCHDOG_PID"
 SEND_WITHIN_S: Final = 1.0
-BEATS_IN_A_PERIOD: Final = 4  # in a watchdog period: three may be lost or late
+BEATS_IN_A_PERIOD: Final = 4  # heartbeats in a watchdog period: three may be lost or late
 _MAX_STATUS_CHARS: Final = 500
 
 _log = logging.getLogger(__name__)

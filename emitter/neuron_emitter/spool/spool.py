@@ -142,7 +142,7 @@ class Spool:
         first.
 
         Returns:
-            The number of the first record, as `next_seq` said it.
+            The number of the first record, which `next_seq` was before.
         """
         earliest_ms = round((self._clock() - self._max_age_s) * 1000)
         with self._use() as backlog:
