@@ -133,7 +133,7 @@ STACK_FAULTS = {
         "invocations": FLEET_INSTANCES,
         "ingest_errors": 0,
     },
-    "one memory error, which the kernel tells, too": lambda minute: {"hardware": int(minute == 0)},
+    "one memory error, which the kernel logs too": lambda minute: {"hardware": int(minute == 0)},
     "a large cluster falls idle": lambda minute: {
         "utilization": 0,
         "idle_percent": 100 * int(minute >= IDLE_AFTER - 1),
@@ -170,7 +170,7 @@ ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
     "foreign lines with our term": {"RecordsRejected": (4, None)},
     "an instance without network for an hour": {"SilentInstances": (12, 67)},
     "lines that are all too late": {"SilentInstances": (12, 67)},
-    "one memory error, which the kernel tells, too": {"HardwareErrors": (3, 62)},
+    "one memory error, which the kernel logs too": {"HardwareErrors": (3, 62)},
     "a large cluster falls idle": {
         "IdleCores": (26, None), "IdleCost": (26, None), "LowUtilization": (40, None),
     },
