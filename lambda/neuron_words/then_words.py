@@ -28,7 +28,7 @@ MAX_SAVINGS: Final = 3
 """Sentences about savings; more clusters are counted."""
 
 
-_LONGEST_BASIS: Final = 1000  # characters of Regions and overrides
+LONGEST_BASIS: Final = 1000  # characters of Regions and overrides
 
 
 _NANO: Final = 10**USD_PLACES
@@ -40,18 +40,18 @@ NANO_CENT: Final = _NANO // 100
 _MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
 
 
-def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") -> str:
-    """Return the cost of idle cores as a sentence; *cents* by `Leaf` if not at list price."""
+def headline(total: CoreTime) -> str:
+    """Return the cost of idle cores as a sentence."""
     if not total.known:
         return "No core was known."
     if not total.idle:
         return "No core was idle."
     hours = f"{core_hours(total.idle)} idle, {share_words(100 * total.idle / total.known)}"
-    if not cents and not total.has_idle_price:
+    if not total.has_idle_price:
         return f"The price of idle cores is unknown: {hours} of the known time."
-    cents = cents or round_shares(total.leaves, NANO_CENT)
-    idle = cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost, currency)
-    avoidable = cents_words(cents[Leaf.AVOIDABLE], total.leaves[Leaf.AVOIDABLE], currency)
+    cents = round_shares(total.leaves, NANO_CENT)
+    idle = cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost)
+    avoidable = cents_words(cents[Leaf.AVOIDABLE], total.leaves[Leaf.AVOIDABLE])
     return (
         f"Idle cores cost {idle}, of which at most {avoidable} avoidable: {hours} of the known "
         "time."
@@ -65,7 +65,7 @@ def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
 
 def price_sentences(then: Then) -> list[str]:
     """Return the sources of the prices; empty without any."""
-    bases = [safe_name(basis, _LONGEST_BASIS) for basis in sorted(then.bases)]
+    bases = [safe_name(basis, LONGEST_BASIS) for basis in sorted(then.bases)]
     return [f"Prices: {'; '.join(bases)}."] if bases else []
 
 
@@ -157,10 +157,10 @@ def idle_usd(total: CoreTime) -> str:
     return cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost)
 
 
-def cents_words(cents: int, exact: int | None, currency: str = "USD") -> str:
+def cents_words(cents: int, exact: int | None) -> str:
     """Return `29.85 USD`; `under 0.01 USD` if *exact* is above 0 and would be printed as 0."""
     amount = "under 0.01" if exact and not cents else f"{cents / 100:,.2f}"
-    return f"{amount} {currency}"
+    return f"{amount} USD"
 
 
 def core_hours(micro_core_minutes: int) -> str:

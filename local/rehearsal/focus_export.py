@@ -18,6 +18,7 @@ from neuron_accounts.ledger import gzip_lines
 from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.command_output import csv_text
 from neuron_emf.report.chargeback import BILL_COLUMNS, REHEARSED_EXPORT
+from neuron_emf.report.cost_table import USD_UNIT_PLACES
 from neuron_emf.report.month_ledger import month_hours
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES
@@ -87,10 +88,9 @@ def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
         "the export": [
             Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
         ],
-        "its owners": [row.cost for row in split.rows],
+        "its owners": [row.amount for row in split.rows],
         "the parts of their time": [
-            row.not_idle + row.avoidable + row.shared + row.committed + row.unknown
-            for row in split.rows
+            Decimal(row.cost.amount("cost") or 0).scaleb(-USD_UNIT_PLACES) for row in split.rows
         ],
     }
     amounts = {face: f"{sum(parts, Decimal(0)).normalize():f}" for face, parts in costs.items()}

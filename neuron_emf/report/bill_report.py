@@ -10,19 +10,26 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from neuron_accounts.core_time import round_shares
 from neuron_accounts.then import Then
 from neuron_emf import command_output
 from neuron_emf.reading import periods
+from neuron_emf.report.chargeback_rows import spread_percent
+from neuron_emf.report.cost_table import CENT, cents_text
 from neuron_emf.report.exports import json_text
-from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_emf.report.idle_report import IdleReport, Reading, notes_of, spans, team_hint
 from neuron_emf.report.month_ledger import month_hours
 from neuron_wire.names import HOUR_MS
-from neuron_words.quantity_words import counted
+from neuron_words.name_words import safe_name
+from neuron_words.quantity_words import counted, joined
+from neuron_words.then_words import LONGEST_BASIS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from neuron_accounts.savings import ClusterHours
     from neuron_emf.report.chargeback_rows import Chargeback, ChargebackRow
+    from neuron_emf.report.cost_table import TableRow
     from neuron_emf.report.settings import IdleReportSettings
 
 REASON_REMEDIES: Final = {
@@ -76,14 +83,20 @@ REASON_REMEDIES: Final = {
 }
 """The problem and what to do, by the SQL's name for it."""
 
+NO_SAVINGS: Final = (
+    "Savings are unknown: they need the summaries of one ledger, in its bucket or a whole copy."
+)
+
 _BESIDE_HYPERPOD: Final = (
     "{instance_hours} of the ledger, {usd} at list price, are on no row of EC2. Instances of "
     "HyperPod never are."
 )
 
 
-def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
-    """Return the report of the bill that *settings* name."""
+def bill_report(
+    settings: IdleReportSettings, result: Chargeback, cluster_hours: ClusterHours
+) -> IdleReport:
+    """Return the report of the bill that *settings* name, with savings of *cluster_hours*."""
     missing = {*result.hours}.difference(result.ledger_hours)
     reading = Reading(
         origin="the ledger and the bill",
@@ -92,18 +105,78 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
         missing=spans("the ledger", sorted(missing)),
         ledger_rows=result.ledger_rows,
     )
+    then = Then(bases={*result.bases}, cluster_hours=cluster_hours)
+    total = result.table("day").total
+    notes = notes_of(then, reading, len(result.hours))
     return IdleReport(
         start_ms=result.hours.start * HOUR_MS,
         end_ms=result.hours.stop * HOUR_MS,
         made_ms=periods.now_ms(),
-        cluster="",
         by=settings.by,
-        then=Then(bases={*result.bases}),
+        headline=_headline(result, total),
+        lead=[*_lead(result, len(missing)), *_spread(result, total), *team_hint(settings)],
+        notes=notes if cluster_hours else [*notes, NO_SAVINGS],
+        table=result.table,
+        then=then,
         reading=reading,
-        has_rules=settings.teams is not None,
         currency=result.currency,
         bill=result,
     )
+
+
+def _headline(result: Chargeback, total: TableRow) -> str:
+    """Return the billed amount and its parts as a sentence."""
+    if result.is_refused:
+        return f"Chargeback of {result.month}: refused, the bill and the ledger do not reconcile."
+    billed = cents_text(total.column_cents("cost") + total.column_cents("spread"))
+    spread = f", {total.usd('spread')} spread" if total.column_cents("spread") else ""
+    return (
+        f"Billed {billed} {result.currency}: {total.usd('not idle')} not idle, "
+        f"{total.usd('idle')} idle (at most {total.usd('avoidable')} avoidable), "
+        f"{total.usd('unknown')} unknown{spread}."
+    )
+
+
+def _lead(result: Chargeback, missing: int) -> list[str]:
+    """Return the source of the amounts, their difference from list price, and missing hours."""
+    source = f"EffectiveCost of AWS's bill in {result.currency}"
+    sentences = [f"Amounts: {source}, by the ledger's core-minutes."]
+    both = [(row.amount, row.list_cost) for row in result.rows if row.list_cost is not None]
+    if both:
+        billed, listed = map(sum, zip(*both, strict=True))
+        names = "; ".join(safe_name(basis, LONGEST_BASIS) for basis in result.bases)
+        difference = f": {billed - listed:+,.2f} USD" if result.currency == "USD" else ""
+        sentences.append(
+            f"Where both are known: {billed:,.2f} {result.currency} billed, {listed:,.2f} USD at "
+            f"{names or 'list price'}{difference}."
+        )
+    moved = sum(row.found or 0 for row in result.notes)
+    if moved:
+        sentences.append(
+            f"{counted(moved, 'instance-hour')} moved from one cluster to another: each "
+            "cluster pays its own minutes."
+        )
+    if missing:
+        sentences.append(
+            f"The ledger lacks {missing:,} of {counted(len(result.hours), 'hour')}. Their bill "
+            "is in the rows [before the ledger] and [ledger missing]."
+        )
+    return sentences
+
+
+def _spread(result: Chargeback, total: TableRow) -> list[str]:
+    """Return how much was spread, over how many owners, and from which labels."""
+    if result.spread is None:
+        return []
+    by_label, owners = result.spread
+    if not by_label:
+        return ["Nothing was spread: every cost has an owner, or no owner has a cost."]
+    spread = total.column_cents("spread")
+    parts = zip(by_label, round_shares([*by_label.values()], CENT, spread), strict=True)
+    labels = joined([f"{label} {cents_text(cents)}" for label, cents in parts])
+    share = spread_percent(spread, spread + total.column_cents("cost"))
+    amount = f"{cents_text(spread)} {result.currency}, {share} of the bill"
+    return [f"Spread over {counted(owners, 'owner')} by their cost: {amount} ({labels})."]
 
 
 def show_refusal(report: IdleReport, result: Chargeback, settings: IdleReportSettings) -> None:
@@ -116,7 +189,7 @@ def show_refusal(report: IdleReport, result: Chargeback, settings: IdleReportSet
     if settings.json:
         command_output.show_text(json_text(report))
     else:
-        command_output.show(*_refusal_parts(result))
+        command_output.show(*_refusal_parts(report, result))
     for row in result.rows:
         sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
     for file in (settings.html, settings.csv):
@@ -132,7 +205,7 @@ def sentence(row: ChargebackRow, result: Chargeback) -> str:
         text = _BESIDE_HYPERPOD
     return text.format(
         month=result.month,
-        usd=f"{_money(row.cost)} {result.currency_of(row)}",
+        usd=f"{_money(row.amount)} {result.currency_of(row)}",
         hours=f"{count:,} of {counted(len(month_hours(result.month)), 'hour')}",
         instance_hours=counted(count, "instance-hour"),
         fees=counted(count, "fee"),
@@ -144,14 +217,14 @@ def _has_hyperpod(result: Chargeback) -> bool:
     return any(row.problem == "rows of HyperPod" for row in result.rows)
 
 
-def _refusal_parts(result: Chargeback) -> list[RenderableType]:
+def _refusal_parts(report: IdleReport, result: Chargeback) -> list[RenderableType]:
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("does not reconcile", "found", "amount"):
         table.add_column(column, justify="left" if column.startswith("does") else "right")
     for row in result.rows:
-        amount = f"{_money(row.cost)} {result.currency_of(row)}"
+        amount = f"{_money(row.amount)} {result.currency_of(row)}"
         table.add_row(row.problem, f"{row.found:,}", amount)
-    return [Text(result.headline(), style="bold"), table]
+    return [Text(report.headline, style="bold"), table]
 
 
 def _money(cost: Decimal) -> str:

@@ -24,6 +24,7 @@ from neuron_emf.report.chargeback_rows import (
     UNCHARGED_HOURS,
     Chargeback,
     ChargebackRow,
+    answer_row,
     assign_unassigned,
 )
 from neuron_emf.report.month_ledger import S3, ledger_files, month_hours
@@ -189,7 +190,7 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
 
 def _split(database: Any, parameters: Sequence[Any]) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection
     """Return the rows that the statement computes."""
-    return [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
+    return [answer_row(row) for row in _answer(database, statement(), parameters)]
 
 
 def _billed_hours(database: Any) -> range:  # noqa: ANN401  # as above
@@ -323,7 +324,7 @@ def _read_ledger(
     database.execute(_HOURS_TABLE, [labeled, [*ledger.labels.values()]])
     database.execute(_ROWS_VIEW)
     ((count, cost),) = _answer(database, _REFUSED_ROWS)
-    row = ChargebackRow(problem=LEDGER_ROWS_REFUSED, found=count, cost=cost)
+    row = ChargebackRow(problem=LEDGER_ROWS_REFUSED, found=count, amount=cost)
     return row if count else None
 
 

@@ -32,7 +32,7 @@ from neuron_emf.reading.ledger_bucket import (
 )
 from neuron_emf.reading.minute_lines import ClusterNames, MinuteLines
 from neuron_emf.reading.periods import Period
-from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_emf.report.idle_report import Reading, ledger_report, spans
 from neuron_emf.report.month_ledger import S3
 from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.savings import ClusterHours
     from neuron_accounts.teams import TeamRules
+    from neuron_emf.report.idle_report import IdleReport
     from neuron_emf.report.settings import IdleReportSettings
 
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
@@ -78,16 +79,7 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
         raise SettingsError(msg)
     collected = _of_lines if is_of_lines else _of_ledgers
     period, then, reading = collected(settings, files, now_ms)
-    return IdleReport(
-        start_ms=period.start_ms,
-        end_ms=period.end_ms,
-        made_ms=now_ms,
-        cluster=settings.cluster,
-        by=settings.by,
-        then=then,
-        reading=reading,
-        has_rules=settings.teams is not None,
-    )
+    return ledger_report(settings, period, then, reading)
 
 
 def collect_before(

@@ -52,11 +52,11 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     if settings.bill:
         settings = replace(settings, bill=(*settings.bill, *map(str, files)))
         result = chargeback.chargeback(settings)
-        report = bill_report.bill_report(settings, result)
+        hours = {} if result.is_refused else cluster_hours(settings, result.hours)
+        report = bill_report.bill_report(settings, result, hours)
         if result.is_refused:
             bill_report.show_refusal(report, result, settings)
             return chargeback.EXIT_NOT_RECONCILED
-        report.then.cluster_hours.update(cluster_hours(settings, result.hours))
     else:
         report = collect(settings, files)
     if settings.team:
@@ -97,7 +97,7 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
         DeliveryError: If a file or standard output takes nothing.
     """
     from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
-    from neuron_emf.report.team_report import TeamReport  # noqa: PLC0415
+    from neuron_emf.report.team_report import team_parts  # noqa: PLC0415
 
     if settings.html is not None:
         command_output.write_file(settings.html, exports.html(report))
@@ -105,7 +105,7 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
         command_output.write_file(settings.csv, exports.csv_text(report))
     if settings.json:
         command_output.show_text(exports.json_text(report))
-    elif isinstance(report, TeamReport):
-        command_output.show(*report.parts(settings.rows))
+    elif report.team:
+        command_output.show(*team_parts(report, settings.rows))
     else:
         command_output.show(*terminal.parts(report, settings.rows or terminal.MAX_ROWS))

@@ -1,17 +1,18 @@
 """
 The cost table: core time and cost of each owner, team, cluster, type, instance or day.
 
-Rows are exact: micro-core-minutes, and amounts in units of 10^-18 USD (`USD_UNITS`). `printed`
-rounds them for people so that the rows add up to the total in every column. Each amount of a row is
-the sum of its leaves (`Leaf`); each leaf is one kind of time.
+Each row has exact amounts (`CostRow`: micro-core-minutes, and units of 10^-18 USD) and the numbers
+that people read, which add up to the total in every column. Each amount of a row is the sum of its
+leaves (`Leaf`); each leaf is one kind of time.
 
-Pure: no file, no clock, no terminal. It knows neither ledgers nor bills: their readers make
-`CostRow`s, and `cost_table` adds up the rows with equal labels.
+Pure: no file, no clock, no terminal. Readers of ledgers and bills make `CostRow`s, `cost_table`
+adds up and rounds the rows with equal labels, and every output reads the table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from operator import add
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -85,6 +86,7 @@ _COLUMN_LEAVES: Final = {
     "cost": COST_LEAVES,
     "list price": COST_LEAVES,
 }
+_COLUMN_CENTS: Final = {**_COLUMN_LEAVES, "list price": slice(LEAVES, None)}
 _OF_KNOWN_TIME: Final = frozenset({"not idle", "idle", "avoidable", "shared", "committed"})
 
 
@@ -158,39 +160,38 @@ class CostRow:
         return round_half_even(10**6 * self.billed_work, self.billed_executions * _NANO)
 
 
-class PrintedRow(NamedTuple):
+class TableRow(NamedTuple):
     """
-    A row as people see it: whole cents and tenths of core-hours, which add up to the total's.
+    A row of a table: exact amounts, and whole numbers that add up to the numbers of the total.
 
     Attributes:
         labels: One for each of `ROW_LABELS`; blank after `[total]` and `[N more]`.
 
-        row: Exact amounts.
+        exact: Exact amounts.
 
         tenths: Tenths of core-hours.
 
-        cents: Cents by `Leaf`; 0 if the cost is unknown.
-
-        list_cents: Cost at list price; 0 if unknown.
+        cents: Cents by `Leaf`, then the spread and the list price; 0 if unknown.
     """
 
     labels: Labels
-    row: CostRow
+    exact: CostRow
     tenths: int
     cents: Sequence[int]
-    list_cents: int
 
     def column_cents(self, column: str) -> int:
         """Return the printed cents of one *column* of money: a sum of printed leaves."""
-        if column == "list price":
-            return self.list_cents
-        return sum(self.cents[_COLUMN_LEAVES[column]])
+        return sum(self.cents[_COLUMN_CENTS[column]])
+
+    def usd(self, column: str) -> str:
+        """Return the printed cents of one *column* of money as `1,234.50`."""
+        return cents_text(self.column_cents(column))
 
     def cells(self) -> dict[str, str]:
         """Return the texts of the row by `COLUMNS`; `-` for an empty cell."""
-        time = self.row.time
-        million = self.row.million_executions_cost
-        is_unpriced = self.row.billed is None and time.executions and million is None
+        time = self.exact.time
+        million = self.exact.million_executions_cost
+        is_unpriced = self.exact.billed is None and time.executions and million is None
         texts = {
             "core hours": printed_number(self.tenths, 1, time.allocated),
             "busy share": share_words(100 * time.busy / time.known) if time.known else NOTHING,
@@ -203,12 +204,11 @@ class PrintedRow(NamedTuple):
         return {column: texts.get(column) or self._money(column) for column in COLUMNS}
 
     def _money(self, column: str) -> str:
-        exact = self.row.amount(column)
+        exact = self.exact.amount(column)
         if exact is not None:
             return printed_number(self.column_cents(column), 2, exact)
-        is_price = column in {"cost", "list price"} or self.row.leaves is not None
-        is_unknown = column in _OF_KNOWN_TIME and not self.row.time.known
-        return NO_PRICE if is_price and not is_unknown else NOTHING
+        is_known = self.exact.leaves is not None and self.exact.time.known
+        return NO_PRICE if is_known or column in {"cost", "list price"} else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,147 +220,135 @@ class CostTable:
         by: A key of `ROW_LABELS`.
 
         rows: Rows with different labels, the most expensive first, days in order.
-
-        parts: The rows as rounded in another table; None to round them.
     """
 
     by: str
-    rows: Sequence[tuple[Labels, CostRow]]
-    parts: Sequence[PrintedRow] | None = None
+    rows: Sequence[TableRow]
 
     @property
-    def total(self) -> CostRow:
+    def total(self) -> TableRow:
         """The sum of all rows."""
-        return _sum(row for _, row in self.rows)
+        return self._sum("[total]", self.rows)
 
     def columns(self) -> list[str]:
         """Return the `COLUMNS` that have a value in any row."""
-        rows = [row for _, row in self.rows]
-        is_billed = any(row.billed is not None for row in rows)
+        rows = [row.exact for row in self.rows]
         absent = {
             column
             for column in ("unknown", "spread")
             if not any(row.amount(column) for row in rows)
         }
-        if not is_billed or all(row.listed is None for row in rows):
+        if all(row.billed is None or row.listed is None for row in rows):
             absent.add("list price")
         if rows and all(row.leaves is None for row in rows):
             absent |= {*COLUMNS[COLUMNS.index("cost") :]}
         return [column for column in COLUMNS if column not in absent]
 
-    def rounded(self) -> Sequence[PrintedRow]:
-        """Return the rows rounded for people."""
-        if self.parts is not None:
-            return self.parts
-        ordered = sorted(self.rows, key=lambda pair: tie_order(pair[0]))
-        leaves = [row.leaves or [0] * LEAVES for _, row in ordered]
-        pairs = zip(ordered, round_leaves(leaves, CENT), strict=True)
-        cents = {labels: amounts for (labels, _), amounts in pairs}
-        tenths = round_shares([row.time.allocated for _, row in self.rows], TENTH_HOUR)
-        list_costs = [row.amount("list price") or 0 for _, row in self.rows]
-        list_cents = round_shares(list_costs, CENT)
-        return [
-            PrintedRow(labels, row, tenths[at], cents[labels], list_cents[at])
-            for at, (labels, row) in enumerate(self.rows)
-        ]
-
-    def printed(self, most: int) -> list[PrintedRow]:
+    def printed(self, most: int) -> list[TableRow]:
         """
-        Return the rows rounded for people, and their total as the last row.
+        Return at most *most* rows, then their total as the last row.
 
         Rows after the first *most* (by day: rows before the last *most*) become one row `[N more]`
         with the sum of their printed values.
         """
-        rows = [*self.rounded()]
-        total = _printed_sum(total_labels(self.by), rows)
-        rest = len(rows) - most
+        rest = len(self.rows) - most
         if rest <= 0:
-            return [*rows, total]
-        labels = _labels(f"[{rest:,} more]", self.by)
-        if self.by == "day":
-            return [_printed_sum(labels, rows[:rest]), *rows[rest:], total]
-        return [*rows[:most], _printed_sum(labels, rows[most:]), total]
+            return [*self.rows, self.total]
+        is_by_day = self.by == "day"
+        more = self._sum(f"[{rest:,} more]", self.rows[:rest] if is_by_day else self.rows[most:])
+        if is_by_day:
+            return [more, *self.rows[rest:], self.total]
+        return [*self.rows[:most], more, self.total]
+
+    def _sum(self, text: str, rows: Sequence[TableRow]) -> TableRow:
+        return _sum((text, *[None] * (len(ROW_LABELS[self.by]) - 1)), rows)
 
 
 def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
-    """Return the table of *rows*. Rows with equal labels are added up."""
-    rows_by_labels: dict[Labels, CostRow] = {}
+    """Return the table of *rows*, rounded. Rows with equal labels are added up."""
+    by_labels: dict[Labels, CostRow] = {}
     for labels, row in rows:
-        rows_by_labels.setdefault(labels, CostRow()).fold_row(row)
+        by_labels.setdefault(labels, CostRow()).fold_row(row)
+    ordered = sorted(by_labels.items(), key=lambda pair: tie_order(pair[0]))
+    exact = [row for _, row in ordered]
+    tenths = round_shares([row.time.allocated for row in exact], TENTH_HOUR)
+    leaves = round_leaves([row.leaves or [0] * LEAVES for row in exact], CENT)
+    list_cents = round_shares([row.amount("list price") or 0 for row in exact], CENT)
+    return part_table(
+        by,
+        [
+            TableRow(labels, row, tenths[at], (*leaves[at], list_cents[at]))
+            for at, (labels, row) in enumerate(ordered)
+        ],
+    )
+
+
+def part_table(by: str, rows: Iterable[TableRow]) -> CostTable:
+    """Return the table of *rows*, such as some rows of another table, with new labels."""
+    by_labels: dict[Labels, list[TableRow]] = {}
+    for row in rows:
+        by_labels.setdefault(row.labels, []).append(row)
+    summed = [_sum(labels, same) for labels, same in by_labels.items()]
     if by == "day":
-        return CostTable(by, sorted(rows_by_labels.items(), key=lambda pair: str(pair[0])))
+        return CostTable(by, sorted(summed, key=lambda row: str(row.labels)))
     return CostTable(
         by,
         sorted(
-            rows_by_labels.items(),
-            key=lambda pair: (
-                -(pair[1].amount("cost") or 0),
-                -pair[1].time.allocated,
-                *map(str, pair[0]),
+            summed,
+            key=lambda row: (
+                -(row.exact.amount("cost") or 0),
+                -row.exact.time.allocated,
+                *map(str, row.labels),
             ),
         ),
     )
 
 
-def part_table(by: str, rows: Sequence[tuple[Labels, PrintedRow]]) -> CostTable:
-    """Return a table of some *rows* of another table. Rows with equal labels are added up."""
-    table = cost_table(by, [(labels, row.row) for labels, row in rows])
-    by_labels: dict[Labels, list[PrintedRow]] = {}
-    for labels, row in rows:
-        by_labels.setdefault(labels, []).append(row)
-    parts = [_printed_sum(labels, by_labels[labels]) for labels, _ in table.rows]
-    return CostTable(by, table.rows, parts)
+def labels_of(by: str, names: Mapping[str, str | None]) -> Labels:
+    """
+    Return the labels of a row with *names*, by any of `ROW_LABELS`.
 
-
-def owner_labels(by: str, *, owner: str, cluster: str | None, team: str | None) -> Labels:
-    """Return the labels of an owner's row by owner, team or cluster."""
-    if by == "cluster":
-        return (cluster,)
-    is_unowned = owner in UNOWNED
+    Cost without an owner is in no team, and its label names it if nothing else does.
+    """
+    first, *others = (names[label] for label in ROW_LABELS[by])
+    owner = names.get("owner")
+    unowned = owner if owner in UNOWNED else None
     if by == "team":
-        return (owner if is_unowned else team or NO_TEAM,)
-    return owner, None if is_unowned else team, cluster
+        return (unowned or first or NO_TEAM,)
+    if by == "owner" and unowned:
+        return owner, None, names["cluster"]
+    if by in {"cluster", "instance"}:
+        return (first or unowned, *others)
+    return (first, *others)
 
 
 def then_table(then: Then, by: str) -> CostTable:
     """Return the table of the amounts *then* of a ledger or of minute lines, at list price."""
-    times: Iterable[tuple[Labels, CoreTime]]
+    rows: Iterable[tuple[Mapping[str, str | None], CoreTime]]
     if by == "day":
-        times = (((iso(day * DAY_MS)[:10],), time) for day, time in then.days.items())
+        rows = (({"day": iso(day * DAY_MS)[:10]}, time) for day, time in then.days.items())
     elif by == "type":
-        times = (((name,), time) for name, time in then.by_type.items())
+        rows = (({"instance_type": name}, time) for name, time in then.by_type.items())
     elif by == "instance":
-        times = (
-            ((key.instance_id, then.types.get(key), key.cluster), time)
+        rows = (
+            ({**key._asdict(), "instance_type": then.types.get(key)}, time)
             for key, time in then.instances.items()
         )
     else:
-        times = ((owner_labels(by, **key._asdict()), time) for key, time in then.owners.items())
-    return cost_table(by, ((labels, CostRow(time)) for labels, time in times))
+        rows = ((key._asdict(), time) for key, time in then.owners.items())
+    return cost_table(by, ((labels_of(by, names), CostRow(time)) for names, time in rows))
 
 
-def total_labels(by: str) -> Labels:
-    """Return the labels of the total row."""
-    return _labels("[total]", by)
+def cents_text(cents: int) -> str:
+    """Return *cents* as `1,234.50`."""
+    return f"{Decimal(cents).scaleb(-2):,}"
 
 
-def _labels(text: str, by: str) -> Labels:
-    return (text, *[None] * (len(ROW_LABELS[by]) - 1))
-
-
-def _printed_sum(labels: Labels, rows: Sequence[PrintedRow]) -> PrintedRow:
-    """Return a row with the sum of the printed values of *rows*."""
-    return PrintedRow(
-        labels,
-        _sum(row.row for row in rows),
-        tenths=sum(row.tenths for row in rows),
-        cents=tuple(sum(row.cents[leaf] for row in rows) for leaf in range(LEAVES)),
-        list_cents=sum(row.list_cents for row in rows),
-    )
-
-
-def _sum(rows: Iterable[CostRow]) -> CostRow:
+def _sum(labels: Labels, rows: Sequence[TableRow]) -> TableRow:
+    """Return a row with the exact and the printed sums of *rows*."""
     total = CostRow()
     for row in rows:
-        total.fold_row(row)
-    return total
+        total.fold_row(row.exact)
+    columns = zip([0] * (LEAVES + 1), *(row.cents for row in rows), strict=True)
+    cents = [sum(column) for column in columns]
+    return TableRow(labels, total, sum(row.tenths for row in rows), cents)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
+from neuron_accounts.savings import savings_of
 from neuron_emf import command_output
-from neuron_emf.report.cost_table import COST_MEMBERS, ROW_LABELS, USD_UNIT_PLACES, total_labels
+from neuron_emf.report.cost_table import COST_MEMBERS, ROW_LABELS, USD_UNIT_PLACES
 from neuron_emf.report.terminal import heading, heading_lines
 from neuron_emitter import __version__
 from neuron_words.name_words import cell
@@ -64,7 +65,8 @@ def json_text(report: IdleReport) -> str:
     """Return the report as one JSON document with the schema `neuron_emf/schemas/report.json`."""
     reading = report.reading
     micros_of = sorted(report.then.unpriced.items())
-    table = report.table()
+    savings = savings_of(report.then.cluster_hours, report.hours)
+    table = report.table(report.by)
     problems = _problems(report.bill)
     unpriced = {name: decimal_text(micros, MINUTE_PLACES) for name, micros in micros_of}
     document = {
@@ -73,14 +75,14 @@ def json_text(report: IdleReport) -> str:
         "made": iso(report.made_ms),
         "cluster": report.cluster or None,
         "team": report.team or None,
-        "headline": report.headline(),
-        "sentences": [*report.lead(), *report.notes()],
+        "headline": report.headline,
+        "sentences": [*report.lead, *report.notes],
         "by": report.by,
         "currency": report.currency,
-        "total": None if problems else _raw(table.total),
+        "total": None if problems else _raw(table.total.exact),
         "rows": [
-            {**dict(zip(ROW_LABELS[table.by], labels, strict=True)), **_raw(row)}
-            for labels, row in table.rows
+            {**dict(zip(ROW_LABELS[table.by], row.labels, strict=True)), **_raw(row.exact)}
+            for row in table.rows
         ],
         "problems": problems,
         "bases": sorted(report.then.bases),
@@ -88,7 +90,7 @@ def json_text(report: IdleReport) -> str:
             {"type": name, "idle_core_minutes": msgspec.Raw(text.encode())}
             for name, text in unpriced.items()
         ],
-        "savings": [_saving(saving) for saving in report.savings()],
+        "savings": [_saving(saving) for saving in savings],
         "missing": [
             {"where": span.where, "start": iso(span.start_ms), "end": iso(span.end_ms)}
             for span in reading.missing
@@ -116,7 +118,7 @@ def _problems(bill: Chargeback | None) -> list[JsonObject]:
         {
             "problem": row.problem,
             "found": row.found,
-            "amount": msgspec.Raw(f"{row.cost.normalize():f}".encode()),
+            "amount": msgspec.Raw(f"{row.amount.normalize():f}".encode()),
             "currency": bill.currency_of(row),
         }
         for row in bill.rows
@@ -126,13 +128,13 @@ def _problems(bill: Chargeback | None) -> list[JsonObject]:
 
 def csv_text(report: IdleReport) -> str:
     """Return the rows and the total as CSV with a header. No cell can be a spreadsheet formula."""
-    table = report.table()
+    table = report.table(report.by)
     rows: list[Sequence[str | None]] = [
-        [*ROW_LABELS[table.by], *amounts_of(table.total), "currency"]
+        [*ROW_LABELS[table.by], *amounts_of(table.total.exact), "currency"]
     ]
-    for labels, row in (*table.rows, (total_labels(table.by), table.total)):
-        names = [label and cell(command_output.shown_name(label)) for label in labels]
-        rows.append([*names, *amounts_of(row).values(), report.currency])
+    for row in table.printed(len(table.rows)):
+        names = [label and cell(command_output.shown_name(label)) for label in row.labels]
+        rows.append([*names, *amounts_of(row.exact).values(), report.currency])
     return command_output.csv_text(rows)
 
 

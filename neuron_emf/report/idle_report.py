@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.core_time import Leaf
@@ -11,7 +14,8 @@ from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
 from neuron_emf.cost.tariff import TABLES
-from neuron_emf.report.cost_table import ROW_LABELS, owner_labels, then_table
+from neuron_emf.reading import periods
+from neuron_emf.report.cost_table import ROW_LABELS, labels_of, then_table
 from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, joined, moment
 from neuron_words.then_words import (
@@ -25,20 +29,17 @@ from neuron_words.then_words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from neuron_accounts.savings import Saving
     from neuron_accounts.then import Then
+    from neuron_emf.reading.periods import Period
     from neuron_emf.report.chargeback_rows import Chargeback
     from neuron_emf.report.cost_table import CostTable
+    from neuron_emf.report.settings import IdleReportSettings
 
 TEAM_HINT: Final = (
     "Teams are those that schedulers report. To name teams, use --teams FILE with a rule per line, "
     "CLUSTER|OWNER=TEAM, such as research|slurm:*=ml; the first match counts."
-)
-
-NO_SAVINGS: Final = (
-    "Savings are unknown: they need the summaries of one ledger, in its bucket or a whole copy."
 )
 
 PART_WORDS: Final = TABLES["report"]["parts"]
@@ -103,7 +104,7 @@ class Reading:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleReport:
     """
-    The idle report.
+    The idle report, of a ledger, of a bill or of one team. Every output reads only this.
 
     Attributes:
         start_ms: Start of the period, milliseconds since the Unix epoch.
@@ -114,11 +115,21 @@ class IdleReport:
 
         cluster: The selected cluster; empty for all.
 
-        by: Key of the rows, one of `ROW_LABELS`.
-
         team: The selected team; empty for all.
 
-        has_rules: True if the command has rules of teams.
+        by: Key of the rows on the terminal, in CSV and in JSON, one of *keys*.
+
+        keys: Keys of the tables.
+
+        table: A function that returns the table by one of *keys*.
+
+        headline: The first sentence.
+
+        lead: The basis of amounts, missing hours, the most expensive owner, and how teams are set.
+
+        notes: The possible savings and their measures, the prices, and the amount of input.
+
+        then: Bases, idle time without a price, and hours for savings.
 
         currency: Currency of all amounts.
 
@@ -128,29 +139,23 @@ class IdleReport:
     start_ms: int
     end_ms: int
     made_ms: int
-    cluster: str
+    cluster: str = ""
+    team: str = ""
     by: str
+    keys: Sequence[str] = (*ROW_LABELS,)
+    table: Callable[[str], CostTable]
+    headline: str
+    lead: Sequence[str]
+    notes: Sequence[str]
     then: Then
     reading: Reading
-    team: str = ""
-    has_rules: bool = False
     currency: str = "USD"
     bill: Chargeback | None = None
-
-    def table(self, by: str = "") -> CostTable:
-        """Return the table by *by*, or by the report's own key."""
-        by = by or self.by
-        return then_table(self.then, by) if self.bill is None else self.bill.table(by)
-
-    @property
-    def keys(self) -> Sequence[str]:
-        """The keys of the report's tables."""
-        return (*ROW_LABELS,)
 
     @property
     def hours(self) -> int:
         """The number of hours of the period, including partial hours."""
-        return -(-self.end_ms // HOUR_MS) - self.start_ms // HOUR_MS
+        return hours_between(self.start_ms, self.end_ms)
 
     def period(self) -> str:
         """The period and the clusters, as a sentence."""
@@ -163,38 +168,53 @@ class IdleReport:
             f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {clusters}; {covered}."
         )
 
-    def lead(self) -> list[str]:
-        """The basis of amounts, missing hours, the most expensive owner, and how teams are set."""
-        if self.bill is None:
-            sentences = [*price_sentences(self.then), *_missing(self), *_who(self)]
-            if self.then.total.unpriced and self.then.total.million_executions_cost:
-                sentences.append(
-                    "USD per million executions: of hours in which all cores have a price."
-                )
-        else:
-            sentences = self.bill.sentences()
-        if self.by == "team" and not self.has_rules:
-            sentences.append(TEAM_HINT)
-        return sentences
 
-    def notes(self) -> list[str]:
-        """The possible savings and their measures, the prices, and the amount of input."""
-        setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
-        gaps = gap_sentences(self.then, setting)
-        savings = savings_sentences(self.savings(), self.hours)
-        if self.bill is not None and not self.then.cluster_hours:
-            savings = [NO_SAVINGS]
-        leaves = self.then.total.leaves
-        parts = [words for name, words in PART_WORDS.items() if leaves[Leaf[name]]]
-        return [*parts, *gaps, *read_sentences(self.reading), *savings]
+def ledger_report(
+    settings: IdleReportSettings, period: Period, then: Then, reading: Reading
+) -> IdleReport:
+    """Return the report of *then*, the sums of a ledger or of minute lines in *period*."""
+    hours = hours_between(period.start_ms, period.end_ms)
+    table = partial(then_table, then)
+    lead = lead_of(then, table("owner"), reading, hours)
+    if then.total.unpriced and then.total.million_executions_cost:
+        lead.append("USD per million executions: of hours in which all cores have a price.")
+    return IdleReport(
+        start_ms=period.start_ms,
+        end_ms=period.end_ms,
+        made_ms=periods.now_ms(),
+        cluster=settings.cluster,
+        by=settings.by,
+        table=table,
+        headline=headline(then.total),
+        lead=[*lead, *team_hint(settings)],
+        notes=notes_of(then, reading, hours),
+        then=then,
+        reading=reading,
+    )
 
-    def savings(self) -> list[Saving]:
-        """The possible savings of each cluster, highest amount first."""
-        return savings_of(self.then.cluster_hours, self.hours)
 
-    def headline(self) -> str:
-        """The first sentence of the report."""
-        return headline(self.then.total) if self.bill is None else self.bill.headline()
+def hours_between(start_ms: int, end_ms: int) -> int:
+    """Return the number of hours of a period, including partial hours."""
+    return -(-end_ms // HOUR_MS) - start_ms // HOUR_MS
+
+
+def lead_of(then: Then, owners: CostTable, reading: Reading, hours: int) -> list[str]:
+    """Return the prices of *then*, the missing of *hours*, and the most expensive of *owners*."""
+    return [*price_sentences(then), *_missing(reading, hours), *_who(then, owners)]
+
+
+def team_hint(settings: IdleReportSettings) -> list[str]:
+    """Return how to name teams, if rows are by team and no rule names one."""
+    return [TEAM_HINT] if settings.by == "team" and settings.teams is None else []
+
+
+def notes_of(then: Then, reading: Reading, hours: int) -> list[str]:
+    """Return how idle cost is saved, gaps in prices and time, the input, and the savings."""
+    setting = "PriceOverrides=" if reading.is_ledger else "--price-overrides "
+    leaves = then.total.leaves
+    parts = [words for name, words in PART_WORDS.items() if leaves[Leaf[name]]]
+    savings = savings_sentences(savings_of(then.cluster_hours, hours), hours)
+    return [*parts, *gap_sentences(then, setting), *read_sentences(reading), *savings]
 
 
 def spans(where: str, hours: Iterable[int]) -> list[Span]:
@@ -208,32 +228,30 @@ def spans(where: str, hours: Iterable[int]) -> list[Span]:
     return found
 
 
-def _who(report: IdleReport) -> list[str]:
-    if not report.then.total.idle:
+def _who(then: Then, owners: CostTable) -> list[str]:
+    if not then.total.idle:
         return []
-    ((key, time),) = dearest(report.then.owners, 1)
-    labels = owner_labels("owner", owner=key.owner, cluster=key.cluster, team=key.team)
-    owners = report.table("owner")
-    rows = {row.labels: row.cells()["idle"] for row in owners.printed(len(owners.rows))}
-    cost = rows[labels] if time.idle_cost is None else f"{rows[labels]} {report.currency}"
+    ((key, time),) = dearest(then.owners, 1)
+    labels = labels_of("owner", key._asdict())
+    (cost,) = (row.cells()["idle"] for row in owners.rows if row.labels == labels)
+    currency = "" if time.idle_cost is None else " USD"
     busy = f", {core_hours(time.busy)} busy" if time.busy else ""
-    return [f"Most of it: {name_of(key)}: {cost}, {core_hours(time.idle)} idle{busy}."]
+    idle = core_hours(time.idle)
+    return [f"Most of it: {name_of(key)}: {cost}{currency}, {idle} idle{busy}."]
 
 
-def _missing(report: IdleReport) -> list[str]:
-    by_place: dict[str, list[Span]] = {}
-    for span in report.reading.missing:
-        by_place.setdefault(span.where, []).append(span)
+def _missing(reading: Reading, hours: int) -> list[str]:
     sentences = []
-    for where, missing in by_place.items():
-        hours = sum(span.end_ms - span.start_ms for span in missing) // HOUR_MS
+    what = "not settled" if reading.is_ledger else "without a minute line"
+    now = "; neuron-emf top shows now" if reading.is_ledger else ""
+    for where, spans_there in groupby(reading.missing, attrgetter("where")):
+        missing = [*spans_there]
+        count = sum(span.end_ms - span.start_ms for span in missing) // HOUR_MS
         named = [
             f"{moment(span.start_ms)} to {moment(span.end_ms)}" for span in missing[:MAX_NAMED]
         ]
-        what = "not settled" if report.reading.is_ledger else "without a minute line"
-        now = "; neuron-emf top shows now" if report.reading.is_ledger else ""
         sentences.append(
-            f"In no sum: {hours:,} of {counted(report.hours, 'hour')}, {what} in {where}: "
+            f"In no sum: {count:,} of {counted(hours, 'hour')}, {what} in {where}: "
             f"{joined(named, len(missing) - MAX_NAMED)}{now}."
         )
     return sentences

@@ -6,8 +6,7 @@ It reads tables by owner, from a ledger or from a bill, so that both give the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from decimal import Decimal
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -17,8 +16,8 @@ from neuron_accounts.core_time import Leaf
 from neuron_accounts.then import Then
 from neuron_emf.command_output import shown_name
 from neuron_emf.reading.minute_lines import other_names
-from neuron_emf.report.cost_table import UNOWNED, CostTable, part_table
-from neuron_emf.report.idle_report import IdleReport, read_sentences
+from neuron_emf.report.cost_table import UNOWNED, CostTable, cents_text, labels_of, part_table
+from neuron_emf.report.idle_report import lead_of, read_sentences
 from neuron_emf.report.settings import TEAM_BY
 from neuron_emf.report.terminal import TableLines
 from neuron_emitter.errors import SettingsError
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.report.cost_table import PrintedRow
+    from neuron_emf.report.cost_table import TableRow
+    from neuron_emf.report.idle_report import IdleReport
 
 _COLUMNS: Final = (
     "core hours",
@@ -51,232 +51,169 @@ _LEAST_OF_CENTS: Final = 100  # rates below this have more than two decimals, in
 _WITHOUT_TEAM: Final = UNOWNED | PLACEHOLDER_OWNERS | {UNNAMED_OWNER}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamPeriod:
-    """
-    The rows of one team in a period.
-
-    Attributes:
-        words: The name of the period, such as `2026-10` or `the 7 d before`.
-
-        hours: Covered hours.
-
-        owners: Rows by owner; empty if the team had no core.
-
-        not_in_it: Rows of clusters of the team, or of unknown clusters, without a named owner.
-    """
-
-    words: str
-    hours: int
-    owners: CostTable
-    not_in_it: CostTable
-
-    @property
-    def total(self) -> PrintedRow:
-        """The total as people see it."""
-        return self.owners.printed(1)[-1]
-
-    def table(self, by: str) -> CostTable:
-        """Return the rows by one of `TEAM_BY`."""
-        if by == "owner":
-            return self.owners
-        return part_table(by, [(row.labels[-1:], row) for row in self.owners.rounded()])
-
-
-def team_period(
-    team: str, table: CostTable, *, words: str, hours: int, unassigned: str = ""
-) -> TeamPeriod:
-    """
-    Return the rows of *team* in *table*, which has all rows by owner.
-
-    *unassigned* is the owner and team of cost without an owner, if `--unassigned` names one.
-    """
-    rows = [(row.labels, row) for row in table.rounded()]
-    owners = [(labels, row) for labels, row in rows if labels[1] == team]
-    clusters = {None, *[cluster for (*_, cluster), _ in owners]}
-    names = _WITHOUT_TEAM | {unassigned}
-    not_in_it = [
-        (labels, row)
-        for labels, row in rows
-        if labels[0] in names and labels[1] in {None, unassigned} - {team}
-        and labels[-1] in clusters
-    ]  # fmt: skip
-    return TeamPeriod(
-        words=words,
-        hours=hours,
-        owners=part_table(table.by, owners),
-        not_in_it=part_table(table.by, not_in_it),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamReport(IdleReport):
-    """
-    The report of one team; `then` contains the team's owners only.
-
-    Attributes:
-        now: Rows of the period.
-
-        before: Rows of the period before; None if no hour of that period could be read.
-    """
-
-    now: TeamPeriod
-    before: TeamPeriod | None
-
-    @property
-    def keys(self) -> Sequence[str]:
-        """The keys of the report's tables."""
-        return TEAM_BY
-
-    def table(self, by: str = "") -> CostTable:
-        """Return the rows by one of `TEAM_BY`."""
-        return self.now.table(by or self.by)
-
-    def headline(self) -> str:
-        """Return the first sentence: the cost of the team."""
-        name = safe_name(self.team, _LONGEST_NAME)
-        total = self.now.total
-        if total.row.leaves is None:
-            return f"What team {name} cost in {self.now.words} is unknown: no core has a price."
-        cost = f"{_money(total.column_cents('cost'))} {self.currency}"
-        idle = _money(total.column_cents("idle"))
-        avoidable = _money(total.cents[Leaf.AVOIDABLE])
-        return (
-            f"Team {name} cost {cost} in {self.now.words}, of which {idle} idle: at most "
-            f"{avoidable} avoidable."
-        )
-
-    def lead(self) -> list[str]:
-        """Return the source of the amounts, the missing hours, and the most expensive owner."""
-        is_billed = self.now.total.row.billed is not None
-        return self._basis() if is_billed else IdleReport.lead(self)
-
-    def _basis(self) -> list[str]:
-        if self.now.total.row.billed is None:
-            return price_sentences(self.then)
-        listed = _money(self.now.total.list_cents)
-        return [f"Cost by the bill, with credits; at list price {listed} USD."]
-
-    def notes(self) -> list[str]:
-        """Return the change, what the amounts leave out, and what was read."""
-        return [
-            _change(self.now, self.before),
-            *_not_in_it(self.now, self.currency),
-            *read_sentences(self.reading),
-        ]
-
-    def parts(self, rows: int | None = None) -> list[RenderableType]:
-        """Return at most 15 lines for a terminal, or more for more *rows* of owners."""
-        owners = part_table("owner", [
-            ((safe_name(row.labels[0] or "", _LONGEST_NAME), None, None), row)
-            for row in self.now.owners.rounded()
-        ])  # fmt: skip
-        prices = " ".join(self._basis())
-        return [
-            Text(self.headline(), style="bold"),
-            Text(self.period()),
-            *map(Text, [printable(prices, _LONGEST_LINE)] if prices else []),
-            TableLines(owners, rows or _MAX_ROWS, self.currency, _COLUMNS),
-            Text(_clusters(self.now, self.currency)),
-            *map(Text, self.notes()[:-1]),
-        ]
-
-
 def team_report(
     report: IdleReport, before: IdleReport | None, team: str, month: str, unassigned: str = ""
-) -> TeamReport:
+) -> IdleReport:
     """
     Return the report of *team* from *report*; *month* is empty if the period is not a month.
 
-    *unassigned* is as in `team_period`.
+    *before* is the report of the period before; None if no hour of that period could be read.
+    *unassigned* is as in `rows_not_in_it`.
 
     Raises:
         SettingsError: If no owner of *report* has the team.
     """
     length = duration((report.end_ms - report.start_ms) // MINUTE_MS)
-    rows = report.table("owner")
-    now = team_period(
-        team, rows, words=month or length, hours=report.reading.hours, unassigned=unassigned
-    )
-    if not now.owners.rows:
-        others = other_names("team", team, [name for (_, name, _), _ in rows.rows if name])
+    words = month or length
+    table = report.table("owner")
+    owners = _owners_of(team, table)
+    if not owners.rows:
+        others = other_names("team", team, filter(None, (row.labels[1] for row in table.rows)))
         hint = f"{others}; check --team, --month and --teams."
-        msg = f"No owner of team {shown_name(team)} in {now.words}. {hint}"
+        msg = f"No owner of team {shown_name(team)} in {words}. {hint}"
         raise SettingsError(msg)
-    period_before = None
-    if before is not None:
-        words = iso(before.start_ms)[:7] if month else f"the {length} before"
-        period_before = team_period(
-            team, before.table("owner"), words=words, hours=before.reading.hours
-        )
-    owners = {key: time for key, time in report.then.owners.items() if key.team == team}
-    whole = {field.name: getattr(report, field.name) for field in fields(report)}
-    whole |= {"team": team, "then": Then(owners=owners, bases=report.then.bases)}
-    return TeamReport(**whole, now=now, before=period_before)
+    tables = {
+        "owner": owners,
+        "cluster": part_table(
+            "cluster", [row._replace(labels=row.labels[-1:]) for row in owners.rows]
+        ),
+    }
+    then = Then(bases=report.then.bases)
+    for key, time in report.then.owners.items():
+        if labels_of("owner", key._asdict())[1] == team:
+            then.owners[key] = time
+    total = owners.total
+    lead = lead_of(then, owners, report.reading, report.hours)
+    if total.exact.billed is not None:
+        lead = [f"Cost by the bill, with credits; at list price {total.usd('list price')} USD."]
+    change = "The change is unknown: no hour before this period can be read."
+    if before is not None and before.reading.hours and report.reading.hours:
+        words_before = iso(before.start_ms)[:7] if month else f"the {length} before"
+        total_before = _owners_of(team, before.table("owner")).total
+        hours = report.reading.hours, before.reading.hours
+        change = _change(total, total_before, hours, words_before)
+    rest = rows_not_in_it(team, table, unassigned).total
+    return replace(
+        report,
+        team=team,
+        keys=TEAM_BY,
+        table=lambda by: tables[by],
+        headline=_headline(safe_name(team, _LONGEST_NAME), words, total, report.currency),
+        lead=lead,
+        notes=[
+            change,
+            *_not_in_it(total, rest, report.currency),
+            *read_sentences(report.reading),
+        ],
+        then=then,
+    )
 
 
-def _clusters(period: TeamPeriod, currency: str) -> str:
-    rows = period.table("cluster").printed(_MAX_ROWS)[:-1]
-    named = [
-        f"{safe_name(row.labels[0] or '', _LONGEST_NAME)} {row.cells()['cost']}" for row in rows
+def _owners_of(team: str, table: CostTable) -> CostTable:
+    """Return the rows of *team* in *table*, by owner; empty if the team had no core."""
+    return part_table("owner", [row for row in table.rows if row.labels[1] == team])
+
+
+def rows_not_in_it(team: str, table: CostTable, unassigned: str) -> CostTable:
+    """
+    Return the rows of clusters of *team*, or of unknown clusters, without a named owner.
+
+    *unassigned* is the owner and team of cost without an owner, if `--unassigned` names one.
+    """
+    clusters = {None, *(row.labels[-1] for row in table.rows if row.labels[1] == team)}
+    names = _WITHOUT_TEAM | {unassigned}
+    teams = {None, unassigned} - {team}
+    rows = []
+    for row in table.rows:
+        owner, owner_team, cluster = row.labels
+        if owner in names and owner_team in teams and cluster in clusters:
+            rows.append(row)
+    return part_table("owner", rows)
+
+
+def team_parts(report: IdleReport, rows: int | None = None) -> list[RenderableType]:
+    """Return at most 15 lines for a terminal, or more for more *rows* of owners."""
+    table = report.table("owner")
+    short_names = part_table("owner", [
+        row._replace(labels=(safe_name(row.labels[0] or "", _LONGEST_NAME), None, None))
+        for row in table.rows
+    ])  # fmt: skip
+    is_billed = table.total.exact.billed is not None
+    prices = " ".join(report.lead if is_billed else price_sentences(report.then))
+    clusters = [
+        f"{safe_name(row.labels[0] or '', _LONGEST_NAME)} {row.cells()['cost']}"
+        for row in report.table("cluster").printed(_MAX_ROWS)[:-1]
     ]
-    return f"Clusters, {currency}: {joined(named)}."
+    return [
+        Text(report.headline, style="bold"),
+        Text(report.period()),
+        *map(Text, [printable(prices, _LONGEST_LINE)] if prices else []),
+        TableLines(short_names, rows or _MAX_ROWS, report.currency, _COLUMNS),
+        Text(f"Clusters, {report.currency}: {joined(clusters)}."),
+        *map(Text, report.notes[:-1]),
+    ]
 
 
-def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
-    """Compare list prices, per covered hour if the periods differ in covered hours."""
-    if before is None or not before.hours or not period.hours:
-        return "The change is unknown: no hour before this period can be read."
-    now = period.total
-    then = before.total
-    if now.row.listed is None or then.row.listed is None:
-        return f"The change against {before.words} is unknown: no core has a price."
-    cents = now.list_cents
-    cents_before = then.list_cents
+def _headline(name: str, words: str, total: TableRow, currency: str) -> str:
+    if total.exact.leaves is None:
+        return f"What team {name} cost in {words} is unknown: no core has a price."
+    return (
+        f"Team {name} cost {total.usd('cost')} {currency} in {words}, of which "
+        f"{total.usd('idle')} idle: at most {total.usd('avoidable')} avoidable."
+    )
+
+
+def _change(now: TableRow, before: TableRow, hours: Sequence[int], words: str) -> str:
+    """
+    Compare list prices, per covered hour if the periods differ in covered *hours*.
+
+    *words* name the period before.
+    """
+    if now.exact.listed is None or before.exact.listed is None:
+        return f"The change against {words} is unknown: no core has a price."
+    hours_now, hours_before = hours
+    cents = now.column_cents("list price")
+    cents_before = before.column_cents("list price")
     share = ""
     if cents_before:
-        ratio = Fraction(cents * before.hours, cents_before * period.hours)
+        ratio = Fraction(cents * hours_before, cents_before * hours_now)
         percent = round(float(100 * (ratio - 1)), 1)
         share = f" ({percent:+.1f} %)" if percent else " (unchanged)"
-    basis = ", list price" if now.row.billed is not None else ""
-    if now.row.time.unpriced or then.row.time.unpriced:
+    basis = ", list price" if now.exact.billed is not None else ""
+    if now.exact.time.unpriced or before.exact.time.unpriced:
         basis += ", priced cores"
-    if period.hours == before.hours:
+    if hours_now == hours_before:
         change = cents - cents_before
         return (
-            f"Change{basis}: {'+' if change > 0 else ''}{_money(change)} USD{share}; "
-            f"{before.words} cost {_money(cents_before)} USD."
+            f"Change{basis}: {'+' if change > 0 else ''}{cents_text(change)} USD{share}; "
+            f"{words} cost {cents_text(cents_before)} USD."
         )
     return (
-        f"Change per covered hour{basis}: {_per_hour(cents, period.hours)} USD{share}, "
-        f"{before.words} {_per_hour(cents_before, before.hours)} "
-        f"({period.hours:,} and {before.hours:,} hours)."
+        f"Change per covered hour{basis}: {_per_hour(cents, hours_now)} USD{share}, "
+        f"{words} {_per_hour(cents_before, hours_before)} "
+        f"({hours_now:,} and {hours_before:,} hours)."
     )
 
 
-def _not_in_it(period: TeamPeriod, currency: str) -> list[str]:
-    total = period.not_in_it.printed(1)[-1]
-    own = period.total.row
+def _not_in_it(own: TableRow, rest: TableRow, currency: str) -> list[str]:
+    """Return what the total *own* of a team leaves out; *rest* is cost without a named owner."""
     parts = []
-    if own.billed is None and own.time.unpriced:
-        parts.append(f"{core_hours(own.time.unpriced)} without a price")
-    if total.row.time.allocated or total.column_cents("cost"):
-        amount = f"{_money(total.column_cents('cost'))} {currency}"
-        if total.row.leaves is None:
-            amount = core_hours(total.row.time.allocated)
+    if own.exact.billed is None and own.exact.time.unpriced:
+        parts.append(f"{core_hours(own.exact.time.unpriced)} without a price")
+    time = rest.exact.time
+    if time.allocated or rest.column_cents("cost"):
+        amount = f"{rest.usd('cost')} {currency}"
+        if rest.exact.leaves is None:
+            amount = core_hours(time.allocated)
         parts.append(f"{amount} without a named owner in its clusters")
-    if total.row.time.unknown or total.cents[Leaf.UNKNOWN]:
-        cost = f"{_money(total.cents[Leaf.UNKNOWN])} {currency}"
-        parts.append(f"{cost} of that without telemetry ({core_hours(total.row.time.unknown)})")
-    if spread := period.total.column_cents("spread"):
-        parts.append(f"{_money(spread)} {currency} spread to it")
+    if time.unknown or rest.cents[Leaf.UNKNOWN]:
+        cost = f"{rest.usd('unknown')} {currency}"
+        parts.append(f"{cost} of that without telemetry ({core_hours(time.unknown)})")
+    if own.column_cents("spread"):
+        parts.append(f"{own.usd('spread')} {currency} spread to it")
     return [f"Not included: {joined(parts)}."] if parts else []
 
 
 def _per_hour(cents: int, hours: int) -> str:
     usd = cents / 100 / hours
     return f"{usd:,.2f}" if usd >= _LEAST_OF_CENTS else f"{usd:.4f}"
-
-
-def _money(cents: int) -> str:
-    return f"{Decimal(cents).scaleb(-2):,.2f}"

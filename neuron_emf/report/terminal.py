@@ -32,16 +32,16 @@ MAX_LINE_CHARS: Final = 10_000
 
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     """Return what to print, with at most *rows* rows in the table."""
-    table = report.table()
+    table = report.table(report.by)
     return [
-        Text(report.headline(), style="bold"),
+        Text(report.headline, style="bold"),
         Text(report.period()),
-        *map(Text, report.lead()),
+        *map(Text, report.lead),
         Text(),
         TableLines(table, rows, report.currency),
         *([Text(_MORE_ROWS)] if len(table.rows) > rows else []),
         Text(),
-        *(Padding(Text(said), (0, 0, 0, 2), expand=False) for said in report.notes()),
+        *(Padding(Text(said), (0, 0, 0, 2), expand=False) for said in report.notes),
     ]
 
 
@@ -140,7 +140,7 @@ def heading_lines(column: str, currency: str) -> list[str]:
 
 def shown_labels(table: CostTable) -> list[str]:
     """Return the labels of *table* that have a value in any row."""
-    columns = zip(ROW_LABELS[table.by], *(labels for labels, _ in table.rows), strict=True)
+    columns = zip(ROW_LABELS[table.by], *(row.labels for row in table.rows), strict=True)
     return [label for label, *texts in columns if any(texts)]
 
 

@@ -26,7 +26,7 @@ from sqlglot import expressions
 from local import REPOSITORY
 from neuron_emf.command_options import teams
 from neuron_emf.report.chargeback import chargeback
-from neuron_emf.report.chargeback_rows import MOVED, ChargebackRow
+from neuron_emf.report.chargeback_rows import MOVED, answer_row
 from proof.real.random_months import random_month
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def answer(session: Any, text: str, asked: IdleReportSettings) -> list[tuple[Any
 
 def compare(expected: Chargeback, computed: list[tuple[Any, ...]]) -> int:
     """Return the number of rows; raise AssertionError with the first rows that differ."""
-    rows = [ChargebackRow(*row) for row in computed]
+    rows = [answer_row(row) for row in computed]
     notes = [row for row in rows if row.problem == MOVED]
     rows = [row for row in rows if row.problem != MOVED]
     pairs = [*zip_longest(expected.rows, rows), *zip_longest(expected.notes, notes)]

@@ -41,7 +41,7 @@ from local.rehearsal.past_ledger import (
 from local.rehearsal.rehearsal import DAYS, RehearsalOutcome
 from local.rehearsal.rehearsal_stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
-from neuron_accounts.ledger import MINUTE_PLACES, PARTS_OF_HOUR, USD_PLACES, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, USD_PLACES, part_key
 from neuron_accounts.then import Then
 from neuron_emf import account as accounts
 from neuron_emf.account import Account
@@ -334,17 +334,17 @@ def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hou
     assert [] == differences("A bill", billed_usd(charges, split))
     by_usage = sum(Decimal(row["EffectiveCost"]) for row in charges)
     fee = Decimal("2.235") * hours
-    assert fee + by_usage == sum(row.cost for row in split.rows)
+    assert fee + by_usage == sum(row.amount for row in split.rows)
     keys = [part_key(hour, part) for hour in split.hours for part in range(PARTS_OF_HOUR)]
     report = report_of({key: objects[key] for key in keys}).total
     assert report.cost == sum(row.list_cost or 0 for row in split.rows).scaleb(USD_PLACES)
-    assert report.busy == sum(row.busy_core_minutes for row in split.rows).scaleb(MINUTE_PLACES)
+    assert report.busy == split.table("day").total.exact.time.busy
 
 
 def test_the_page_on_money_shows_the_made_up_bill(split_days, marked, repository):
     """The page shows the report that splits the made-up bill of three November days by team."""
     split = split_days(month_hours("2026-11").start + 300)[1]
-    report = bill_report(IdleReportSettings(by="team"), split)
+    report = bill_report(IdleReportSettings(by="team"), split, {})
     text = printed_parts(terminal.parts(report, 3))
     lines = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
     block = f"```\n$ neuron-emf report --rehearsal --bill --by team --rows 3\n{lines}```\n"

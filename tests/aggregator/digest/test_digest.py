@@ -138,7 +138,7 @@ def test_the_digest_prints_the_amounts_of_the_report(rows):
         {
             f"{row.labels[0]}, cluster {row.labels[-1]}": row.cells()["idle"]
             for row in then_table(report, by).printed(len(rows))
-            if row.row.time.idle
+            if row.exact.time.idle
         }
         for by in ("owner", "instance")
     )

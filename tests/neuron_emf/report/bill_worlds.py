@@ -15,7 +15,7 @@ from itertools import combinations
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.report.chargeback import BILL_COLUMNS
 from neuron_emf.report.chargeback_rows import units_of
-from neuron_emf.report.cost_table import UNOWNED
+from neuron_emf.report.cost_table import UNOWNED, CostRow
 
 LAST_DECIMAL = Decimal(1).scaleb(-18)
 BLOCK = "cr-0123456789abcdef0"
@@ -80,12 +80,15 @@ class Share:
 
     def agrees(self, rows):
         """Return True if *rows* of an answer add up to the share, and their leaves to the cost."""
-        sums = {name: sum(units_of(getattr(row, name)) for row in rows) for name in LEAVES}
+        whole = CostRow()
+        for row in rows:
+            whole.fold_row(row.cost)
+        sums = dict(zip(LEAVES, whole.billed or [0] * len(LEAVES), strict=False))
         return (
-            self.cost == sum(units_of(row.cost) for row in rows) == sum(sums.values())
+            self.cost == sum(units_of(row.amount) for row in rows) == sum(sums.values())
             and all(abs(sums[name] - self.leaves[name]) < self.lines for name in LEAVES)
-            and self.executions_cost == sum(units_of(row.executions_cost) for row in rows)
-            and self.billed_executions == sum(row.billed_executions or 0 for row in rows)
+            and self.executions_cost == whole.billed_work
+            and self.billed_executions == whole.billed_executions
         )
 
 

@@ -15,10 +15,11 @@ from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
 from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_emf.reading.periods import WHOLE_TIME
+from neuron_emf.reading.periods import WHOLE_TIME, Period
 from neuron_emf.report import exports, terminal
 from neuron_emf.report.collection import then_by_days
-from neuron_emf.report.idle_report import IdleReport, Reading
+from neuron_emf.report.idle_report import Reading, ledger_report
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.names import HOUR_MS
 from neuron_wire.owners import Owner
 from proof.factories.records import message, record
@@ -78,16 +79,11 @@ def then_of_lines(lines, rules=None, period=WHOLE_TIME):
 
 def report_of(then, by="owner", **reading):
     """Return the report of an hour."""
-    return IdleReport(
-        start_ms=490_000 * HOUR_MS,
-        end_ms=490_001 * HOUR_MS,
-        made_ms=490_003 * HOUR_MS,
-        cluster="",
-        by=by,
-        then=then,
-        reading=Reading(
-            **{"origin": "a test", "is_ledger": True, "hours": 1, "missing": [], **reading}
-        ),
+    return ledger_report(
+        IdleReportSettings(by=by),
+        Period(490_000 * HOUR_MS, 490_001 * HOUR_MS),
+        then,
+        Reading(**{"origin": "a test", "is_ledger": True, "hours": 1, "missing": [], **reading}),
     )
 
 

@@ -22,10 +22,9 @@ from neuron_emf.report.chargeback_rows import (
     ChargebackRow,
     Spread,
     assign_unassigned,
-    cost_of,
     units_of,
 )
-from neuron_emf.report.cost_table import CENT, COST_MEMBERS, ROW_LABELS
+from neuron_emf.report.cost_table import CENT, COST_MEMBERS, ROW_LABELS, CostRow
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
@@ -221,53 +220,54 @@ def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
         names for names, share in shares.items() if not share.agrees(rows_of.pop(names, []))
     ]
     not_billed = [row for rows in rows_of.values() for row in rows]
-    assert {(0, 0)} >= {(row.cost, row.billed_executions or 0) for row in not_billed}
+    assert {(0, 0)} >= {(row.amount, row.cost.billed_executions) for row in not_billed}
     total = sum(
         rounded(row["EffectiveCost"]) for row in bill if row["x_ServiceCode"] == "AmazonEC2"
     )
     total += sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
-    assert total == sum(units_of(row.cost) for row in answer.rows)
-    minutes = ("avoidable", "shared", "committed", "unknown")
     for row in answer.rows:
-        known_minutes = sum(getattr(row, f"{name}_core_minutes") for name in minutes)
-        assert row.core_minutes >= known_minutes
+        assert row.cost.time.known >= row.cost.time.idle
     spread, assigned = _assigned(answer.rows, is_accepted=True)
     for whole in (answer, replace(answer, rows=spread, spread=assigned)):
         check_totals(whole, total)
-        report = bill_report(asked, whole)
+        report = bill_report(asked, whole, {})
         check_faces(report)
         check_page(report)
     listed = sum(row.list_cost or 0 for row in answer.rows)
-    assert ledger_sums(ledger) == (listed, sum(row.executions or 0 for row in answer.rows))
+    executions = sum(row.cost.time.executions or 0 for row in answer.rows)
+    assert ledger_sums(ledger) == (listed, executions)
 
 
 def check_totals(answer, total):
     """Check that printed rows add up to the bill's *total* by every key and in every column."""
     for key in ROW_LABELS:
         *rows, last = answer.table(key).printed(3)
+        assert total == sum(last.exact.billed)
         assert round_half_even(total, CENT) == sum(map(last.column_cents, ("cost", "spread")))
         for column in COST_MEMBERS:
             assert last.column_cents(column) == sum(row.column_cents(column) for row in rows)
 
 
-COSTS = st.integers(-50 * 10**18, 10**27).map(cost_of)
-PAYERS = st.tuples(st.sampled_from(LAW_OWNERS), COSTS).map(
-    lambda pair: ChargebackRow(owner=pair[0], cost=pair[1])
-)
+def payer(owner, units):
+    """Return a row of *owner* with *units* of 1e-18 USD, none of them idle."""
+    cost = CostRow(billed=[units, 0, 0, 0, 0, 0])
+    return ChargebackRow(owner=owner, amount=Decimal(f"{units}e-18"), cost=cost)
 
 
-OWNED_FOURTH = ChargebackRow(owner="a/x", cost=Decimal(4))
+UNITS = st.integers(-50 * 10**18, 10**27)
+PAYERS = st.builds(payer, st.sampled_from(LAW_OWNERS), UNITS)
+OWNED_FOURTH = payer("a/x", 4 * 10**18)
 
 
 @given(st.lists(PAYERS, min_size=1))
-@example([OWNED_FOURTH, ChargebackRow(owner="[unknown]", cost=Decimal(1))])
-@example([OWNED_FOURTH, ChargebackRow(owner="[unknown]", cost=1 + cost_of(1))])
+@example([OWNED_FOURTH, payer("[unknown]", 10**18)])
+@example([OWNED_FOURTH, payer("[unknown]", 10**18 + 1)])
 def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
     """A spread keeps own costs, adds up to the unowned cost, and needs a yes above a fifth."""
     owned = [row for row in rows if not row.owner.startswith("[")]
-    amount = sum(units_of(row.cost) for row in rows if row.owner.startswith("["))
-    total = sum(units_of(row.cost) for row in rows)
-    weights = [max(0, units_of(row.cost)) for row in owned]
+    amount = sum(units_of(row.amount) for row in rows if row.owner.startswith("["))
+    total = sum(units_of(row.amount) for row in rows)
+    weights = [max(0, units_of(row.amount)) for row in owned]
     if not amount or not any(weights):
         assert (rows, Spread({}, 0)) == _assigned(rows, is_accepted=False)
         return
@@ -278,8 +278,8 @@ def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
         assert _assigned(rows, is_accepted=False) == _assigned(rows, is_accepted=True)
     spread, assigned = _assigned(rows, is_accepted=True)
     assert amount == sum(assigned.by_label.values())
-    assert owned == [row._replace(spread=Decimal(0)) for row in spread]
-    parts = [units_of(row.spread) for row in spread]
+    assert owned == [payer(row.owner, row.cost.amount("cost")) for row in spread]
+    parts = [row.cost.amount("spread") for row in spread]
     assert amount == sum(parts)
     for part, weight in zip(parts, weights, strict=True):
         assert abs(part - Fraction(amount * weight, sum(weights))) < 1

@@ -73,8 +73,8 @@ def check_then(objects, hour, lines, rules):
     before = Week(hours=range(hour - WEEK_HOURS, hour))
     digest = digest_message(week, before, "s", "us-east-1")
     report = report_of(then)
-    assert f"\n{report.headline()}\n" in digest.body
-    amount = report.table().printed(1)[-1].cells()["idle"].replace("<", "under ")
+    assert f"\n{report.headline}\n" in digest.body
+    amount = report.table(report.by).printed(1)[-1].cells()["idle"].replace("<", "under ")
     if then.total.idle and then.total.has_idle_price:
         subject = f"s: {amount} USD idle in 7 days; 1 of 1 hours settled"
         assert subject == digest.subject
@@ -99,7 +99,7 @@ def check_faces(report):
     assert [[row[name] for name in names] for row in (*document["rows"], document["total"])] == [
         [Decimal(row[name]) if row[name] else None for name in names] for row in sheet
     ]
-    table = report.table()
+    table = report.table(report.by)
     text = " ".join(printed(report).split())
     for cells in cells_of(table):
         numbers = " ".join(" ".join(cells).split())
@@ -115,7 +115,7 @@ def cells_of(table):
 def check_page(report):
     """Check that the page has every table, cell by cell."""
     page = ParsedPage(exports.html(report))
-    assert report.headline() in page.texts
+    assert report.headline in page.texts
     for by in ROW_LABELS:
         for cells in cells_of(report.table(by)):
             assert any(row[-len(cells) :] == cells for row in page.rows), (by, cells)
@@ -155,7 +155,7 @@ def test_an_unknown_value_is_not_zero_on_any_face():
         "PriceOverrides=us-east-1/trn2.3xlarge=USD."
     ) in text
     nothing = report_of(then_of_lines([]))
-    assert "No core was known." == nothing.headline()
+    assert "No core was known." == nothing.headline
     assert document_of(nothing)["total"]["busy_core_minutes"] is None
 
 
@@ -197,7 +197,7 @@ def test_a_million_executions_cost_what_their_owners_held(settled, expected, sho
     report = report_of(then_of(settled), "cluster")
     (row,) = document_of(report)["rows"]
     assert (expected and Decimal(expected)) == row[RATE]
-    (cells, _) = cells_of(report.table())
+    (cells, _) = cells_of(report.table(report.by))
     assert shown == [cells[2], cells[-1]]
 
 
