@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure everything, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="What the emitter and the stack cost on this machine, beside what they may "
+        description="What the emitter and the stack cost on this machine, and what they may "
         "cost. Takes about five minutes: a real one must pass for the memory of an emitter.",
         epilog="Exit codes: 0 measured, 1 with --check a figure is over its limit, 2 usage error.",
     )

@@ -174,10 +174,10 @@ def processor_s(work: Callable[[], object], times: int) -> float:
     work.
     """
     gc.collect()
-    begun = time.process_time_ns()
+    started_ns = time.process_time_ns()
     for _ in range(times):
         work()
-    return (time.process_time_ns() - begun) / times / 1e9
+    return (time.process_time_ns() - started_ns) / times / 1e9
 
 
 def line_size(cores: int) -> Figure:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-HEADS: Final = ("what", "measured", "limit", "verdict", "beside")
+HEADS: Final = ("what", "measured", "limit", "verdict", "reference")
 RECORD_COMMAND: Final = "make bench RECORD=1"
 LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools")
 """Libraries that affect the figures, if the environment has them."""
@@ -45,14 +45,14 @@ class Figure:
 
         limit: The largest permitted value.
 
-        beside: The reference it was compared with, and its variation.
+        reference: The figure it was compared with, and its variation.
     """
 
     what: str
     value: float
     unit: str
     limit: float
-    beside: str = ""
+    reference: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -63,7 +63,7 @@ class Figure:
         """Return it as text, under `HEADS`."""
         verdict = "over" if self.is_over else "ok"
         measured = f"{number(self.value)} {self.unit}"
-        return self.what, measured, number(self.limit), verdict, self.beside
+        return self.what, measured, number(self.limit), verdict, self.reference
 
 
 def terminal(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -2,9 +2,9 @@
 The cost of the stack's functions.
 
 Run `python -m benchmarks.stack_figures ingest`, or `close`, in its own process. The functions are
-the real ones; the table is a stand-in. For close it replaces boto3's client; for ingest it is at
-the other end of the connection, so that boto3 does all its work without the network. The minute of
-a fleet is on disk, so that the measured process holds only what the function would.
+the real ones, and the table is a stand-in. It replaces boto3's client for close. For ingest it is
+at the other end of the connection, so that boto3 does all its work without the network. The minute
+of a fleet is on disk, so that the measured process holds only what the function would.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ALL_HAVE_REPORTED_S: Final = 60  # after the end of a minute
 @dataclass(slots=True)
 class StandIn:
     """
-    The table, for one process; every condition holds, because no other process writes.
+    The table of one process. Every condition holds, because no other process writes.
 
     Attributes:
         folder: The folder with the records of every minute, one file per bucket.
@@ -112,9 +112,9 @@ class StandIn:
         return {"UnprocessedItems": {}}
 
     def _records(self, pk: str, after: dict[str, Any] | None) -> dict[str, Any]:
-        begun = int(after["sk"]["S"]) if after else 0
+        offset = int(after["sk"]["S"]) if after else 0
         with (self.folder / str(int(pk.rpartition("#")[2]))).open("rb") as file:
-            file.seek(begun)
+            file.seek(offset)
             items: list[dict[str, Any]] = []
             while len(items) < _PAGE_ITEMS and (size := file.read(4)):
                 items.append({"r": {"B": file.read(int.from_bytes(size, "big"))}})
@@ -207,9 +207,9 @@ def close(folder: Path) -> dict[str, float]:
             processes=1,
             connect=None,
         )
-        begun = time.process_time()
+        started_s = time.process_time()
         outcome = run.run()
-        found = {"cpu_s": time.process_time() - begun, "lines": outcome.lines_printed}
+        found = {"cpu_s": time.process_time() - started_s, "lines": outcome.lines_printed}
         if (outcome.minutes_closed, outcome.records_unreadable) != (1, 0):
             msg = f"one minute was to be closed, found {outcome}"
             raise RuntimeError(msg)
@@ -220,7 +220,7 @@ def ingest() -> dict[str, float]:
     """Ingest deliveries of one record each with `SETTINGS`. Return the cost of one."""
     boto3.setup_default_session(
         aws_access_key_id="testing",
-        aws_secret_access_key="testing",  # noqa: S106  # signs what nobody receives
+        aws_secret_access_key="testing",  # noqa: S106  # no service receives the requests
         region_name="us-east-1",
     )
     boto3.DEFAULT_SESSION.events.register("before-send.dynamodb", _accept)
@@ -228,11 +228,11 @@ def ingest() -> dict[str, float]:
 
     times_s: list[float] = []
     for event in _events(DELIVERIES + 1):
-        begun = time.process_time()
+        started_s = time.process_time()
         if function.handler(event, cast("LambdaContext", _INGEST_CONTEXT))["RecordsStored"] != 1:
             msg = "every record was to be stored, one was not"
             raise RuntimeError(msg)
-        times_s.append(time.process_time() - begun)
+        times_s.append(time.process_time() - started_s)
     # The first delivery opens the connection.
     return {"cpu_s": statistics.median(times_s[1:]), "mib": memory_mib("self", "VmHWM")}
 

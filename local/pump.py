@@ -107,7 +107,7 @@ def _data(document: dict[str, Any]) -> Iterator[Datum]:
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 _STREAMS_PER_CALL: Final = 100  # FilterLogEvents accepts no more names
 _OVERLAP_MS: Final = 2_000
-"""A stream written to within so many milliseconds before it was read is read again."""
+"""Time in which a stream that was written before a reading is read again."""
 
 
 @dataclass(frozen=True, slots=True)

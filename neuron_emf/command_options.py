@@ -103,7 +103,7 @@ class PriceSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentSettings:
-    """How instances are paid."""
+    """Payment of instances: committed or avoidable, by type."""
 
     HEADING: ClassVar = _RULES_GROUP
 

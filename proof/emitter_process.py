@@ -52,6 +52,6 @@ def wait_until(
 
 
 def bytes_in(pipe: Any) -> int:
-    """Return the number of unread bytes in a pipe."""
+    """Return the number of bytes that wait in a pipe."""
     answer = fcntl.ioctl(pipe.fileno(), termios.FIONREAD, struct.pack("i", 0))
     return int(struct.unpack("i", answer)[0])

@@ -445,7 +445,9 @@ def _merged_owners(own: Records) -> Merged:
         held = [entry.executions for entry in entries if entry.cores]
         holds = any(name in core.owners and core.letter != "u" for core in cores_of(own, {}))
         done = _sum_if_known(held)
-        found[name] = done if holds else 0, None if done else entries[-1].quiet_minutes
+        executions = done if holds else 0
+        quiet_minutes = None if done else entries[-1].quiet_minutes
+        found[name] = executions, quiet_minutes
     return found
 
 

@@ -1,8 +1,8 @@
 """
 Known vulnerabilities of what is pinned, by pip-audit: `make proof-audit`.
 
-pip-audit calls an audit clean in which nobody answered for a single package.
-Here a package that nobody answered for is "not audited", and that is no 0:
+pip-audit exits with 0 even if the vulnerability service answered for no package. Here a
+package without an answer is "not audited", and the exit code is not 0:
 
 * 0  every package of every file of pins was asked about, and nothing is known
 * 1  something is known
@@ -33,14 +33,14 @@ AUDIT_OPTIONS = (
 
 class Audited(NamedTuple):
     """
-    One file of pins.
+    The audit of one file of pins.
 
     Attributes:
-        packages: How many are pinned.
+        packages: The number of pinned packages.
 
-        unanswered: Names of those that nobody answered for.
+        unanswered: Names of packages for which the service did not answer.
 
-        known: "package release: id, id" of each that has a known vulnerability.
+        known: "package release: id, id" of each package with a known vulnerability.
     """
 
     packages: int
@@ -50,10 +50,10 @@ class Audited(NamedTuple):
 
 def read_answer(answer: str) -> Audited:
     """
-    What pip-audit's JSON says.
+    Parse the JSON of pip-audit.
 
     Raises:
-        ValueError: If it is no such JSON, or names no package.
+        ValueError: If *answer* is not the JSON of pip-audit, or names no package.
     """
     dependencies = json.loads(answer)["dependencies"]
     if not dependencies:
@@ -69,8 +69,10 @@ def read_answer(answer: str) -> Audited:
 
 
 def verdict(found: Audited) -> int:
-    """The exit code for one file."""
-    return 1 if found.known else 3 if found.unanswered else 0
+    """Return the exit code for one file."""
+    if found.known:
+        return 1
+    return 3 if found.unanswered else 0
 
 
 def audit(path: Path) -> int:

@@ -27,7 +27,7 @@ CLOSING_LINES = 20  # of pip, shown when it fails
 
 
 class MachineError(Exception):
-    """What this machine lacks, as one sentence for the person at the keyboard."""
+    """A program that the machine lacks. The message is one sentence about what to install."""
 
 
 def require_python() -> None:
@@ -57,7 +57,7 @@ def require_python() -> None:
 
 def make(folder: Path, pins: Path) -> None:
     """
-    Make *folder* anew and install every pin that applies to this machine.
+    Make *folder* again from nothing and install every pin that applies to this machine.
 
     Raises:
         MachineError: If this Python cannot, or pip did not.

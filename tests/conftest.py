@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def hour(tmp_path_factory: pytest.TempPathFactory) -> RecordedHour:
     """Return an hour of the rehearsal's fleet, always the same; see `tests.hour`."""
-    from tests.hour import make  # noqa: PLC0415 - most runs of a few tests need none of it
+    from tests.hour import make  # noqa: PLC0415 - few runs need it
 
     return make(tmp_path_factory.mktemp("hour"))
 

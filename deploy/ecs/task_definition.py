@@ -78,7 +78,7 @@ class TaskPlace:
 
         device_group: Number of the group that /dev/neuron* belongs to; None: every user may.
 
-        prometheus_port: Where the values of the last report are served; None: nowhere.
+        prometheus_port: Port that serves the values of the last report; None if no port does.
     """
 
     image: str
@@ -91,7 +91,7 @@ class TaskPlace:
 
 
 def types_by_devices() -> dict[int, list[str]]:
-    """Instance types with Neuron devices, by how many they have."""
+    """Return the instance types with Neuron devices, by number of devices."""
     types: dict[int, list[str]] = {}
     for name, row in INSTANCE_TYPES.items():
         types.setdefault(row.devices, []).append(name)
@@ -99,12 +99,12 @@ def types_by_devices() -> dict[int, list[str]]:
 
 
 def device_paths(devices: int) -> list[str]:
-    """Where the driver puts *devices* devices."""
+    """Return the paths of *devices* devices of the Neuron driver."""
     return [f"/dev/neuron{index}" for index in range(devices)]
 
 
 def linux_devices(devices: int) -> list[dict[str, Any]]:
-    """`linuxParameters.devices` of an instance with *devices* devices."""
+    """Return `linuxParameters.devices` of an instance with *devices* devices."""
     return [
         {"hostPath": path, "containerPath": path, "permissions": ["read", "write"]}
         for path in device_paths(devices)
@@ -179,7 +179,7 @@ def daemon(devices: int, place: TaskPlace) -> dict[str, Any]:
 
 def sidecar(devices: int, place: TaskPlace, app_image: str) -> dict[str, Any]:
     """
-    A task definition of an application with *devices* devices, and the emitter beside it.
+    Return a task definition of an application with *devices* devices, and of its emitter.
 
     `app` stands for the application: its own definition takes its place.
     """
@@ -199,7 +199,7 @@ def sidecar(devices: int, place: TaskPlace, app_image: str) -> dict[str, Any]:
 
 
 def _task(devices: int, place: TaskPlace, volume: dict[str, Any]) -> dict[str, Any]:
-    """What both have: roles, instances with *devices* devices, and the volume of the spool."""
+    """Return the members of both definitions: roles, instance types and the volume of the spool."""
     types = ", ".join(types_by_devices()[devices])
     placed = {"type": "memberOf", "expression": f"attribute:ecs.instance-type in [{types}]"}
     return {
@@ -211,7 +211,7 @@ def _task(devices: int, place: TaskPlace, volume: dict[str, Any]) -> dict[str, A
 
 
 def as_json(value: object) -> str:
-    """As it stands in a file."""
+    """Return *value* as the text of a JSON file."""
     return f"{json.dumps(value, indent=2)}\n"
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Rewrite what stands beside this program: daemon.json, sidecar.json, parts of service.yaml.
+Rewrite files in the folder of this program: daemon.json, sidecar.json, parts of service.yaml.
 
     deploy/ecs/task_files.py
 
@@ -36,7 +36,7 @@ GENERATED: Final = re.compile(
 
 
 def template(text: str) -> str:
-    """The CloudFormation template *text* with its written parts as they should be."""
+    """Return the CloudFormation template *text* with its generated parts rewritten."""
     parts = {"instance types": _type_parameters, "daemons": _daemons}
 
     def written(found: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ def _device_list(devices: int) -> str:
 
 
 def files() -> dict[Path, str]:
-    """What stands beside this program, as it should be."""
+    """Return the generated files in the folder of this program, with their texts."""
     template_file = ECS_FOLDER / "service.yaml"
     return {
         ECS_FOLDER / "daemon.json": as_json(daemon(EXAMPLE_DEVICES, EXAMPLE_PLACE)),

@@ -1,7 +1,7 @@
 """
-Archives that are the same bytes whoever makes them, when, and on which machine.
+Archives whose bytes do not depend on the user, the time or the machine.
 
-The one time that all artefacts of a release say is that of the commit.
+Every time in the artefacts of a release is the time of the commit.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_EARLIEST_S: Final = 315_532_800  # 1980: a zip can say none before
+_EARLIEST_S: Final = 315_532_800  # 1980: a zip has no earlier times
 
 
 def write_tar_gz(target: Path, files: Iterable[tuple[str, bytes, bool]], time_s: int) -> None:
     """
     Write *files*, each its name, its content, and whether it can be run, in the order of names.
 
-    Owner, rights and time are those of nobody: root, 644 or 755, *time_s*.
+    The owner is root, the mode is 644 or 755, and the time is *time_s*.
     """
     # The name and the time that gzip would write are those of this file.
     with (
@@ -40,7 +40,7 @@ def write_tar_gz(target: Path, files: Iterable[tuple[str, bytes, bool]], time_s:
 
 
 def rewrite(archive: Path, time_s: int) -> None:
-    """Write a tar.gz that another tool made anew, with nothing of that tool's moment in it."""
+    """Rewrite a tar.gz of another tool without its time and its user."""
     files = []
     with tarfile.open(archive) as old:
         for entry in old:
@@ -51,7 +51,7 @@ def rewrite(archive: Path, time_s: int) -> None:
 
 
 def commit_time_s() -> int:
-    """Seconds since 1970; of a tree that is no clone the earliest that all archives can say."""
+    """Return the commit's time, seconds since 1970; outside a clone the earliest time of a zip."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     git = subprocess.run(

@@ -1,10 +1,10 @@
 """
-Everything that a release publishes, in one folder.
+Write everything that a release publishes to one folder.
 
     python deploy/release/artefacts.py FOLDER
 
-The same commit gives the same bytes: nothing says when, where or by whom it was
-made. The image needs a registry, and is not made here.
+The same commit gives the same bytes: no file contains the time, the machine or the user of the
+build. The image needs a registry, and is not built here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _run(*words: str | Path, **variables: str) -> None:
 
 
 def _tracked() -> list[str]:
-    """The files of this clone as they are now, and of what was built in it the page's script."""
+    """Return the names of the files of this clone, and of the built script of the page."""
     words = ["git", "ls-files", "-z"]
     listed = subprocess.run(words, cwd=CLONE, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
     names = [*listed.stdout.split("\0"), PAGE_SCRIPT]
@@ -47,7 +47,7 @@ def _tracked() -> list[str]:
 
 
 def distributions(folder: Path) -> None:
-    """The wheel and the sdist, and beside them what they carry for `neuron-emf deploy`."""
+    """Write the wheel, the sdist, and the files that they contain for `neuron-emf deploy`."""
     with tempfile.TemporaryDirectory() as temporary:
         # A copy: what setuptools leaves in a tree would get into the next wheel.
         source = Path(temporary) / "source"
@@ -71,13 +71,13 @@ def distributions(folder: Path) -> None:
 
 
 def bundle(folder: Path) -> None:
-    """What installs the service without a clone."""
+    """Write the archive that installs the service without a clone."""
     _run(CLONE / "deploy/systemd/bundle.sh", OUT=str(folder))
     rewrite(folder / f"neuron-emf-{version()}.tar.gz", commit_time_s())
 
 
 def chart(folder: Path) -> None:
-    """The Helm chart."""
+    """Write the Helm chart."""
     _run(_TOOLS_BIN / "helm", "package", CLONE / "deploy/eks/chart", "--destination", folder)
     made = folder / f"neuron-emf-{version()}.tgz"
     rewrite(made, commit_time_s())
@@ -85,7 +85,7 @@ def chart(folder: Path) -> None:
 
 
 def bill_of_materials(folder: Path) -> None:
-    """What the agent is made of: CycloneDX 1.6, checked against its schema by the tool."""
+    """Write the agent's bill of materials, CycloneDX 1.6; the tool checks it against the schema."""
     _run(
         *(_TOOLS_BIN / "cyclonedx-py", "requirements", CLONE / "requirements/emitter.txt"),
         *("--pyproject", CLONE / "pyproject.toml", "--spec-version", "1.6", "--of", "JSON"),
@@ -103,7 +103,7 @@ ARTEFACT_STEPS: Final[tuple[Callable[[Path], None], ...]] = (
 
 
 def sums(folder: Path) -> str:
-    """SHA-256 of each file, as `sha256sum --check` reads it."""
+    """Return the SHA-256 of each file, as `sha256sum --check` reads it."""
     files = sorted(path for path in folder.iterdir() if path.name not in (SUMS, NOTES))
     return "".join(
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files

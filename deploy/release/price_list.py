@@ -1,9 +1,9 @@
 """
 Update the price list of a release: `price_list.py REGION...` rewrites `list_prices.json`.
 
-Asks the AWS Price List API (pricing:GetProducts) with the credentials of whoever
-runs it. A Capacity Block is a product there too, at 0.00 an hour because its fee
-is paid before: no on-demand price, as no price of 0 is one.
+Asks the AWS Price List API (pricing:GetProducts) with your credentials. A Capacity
+Block is a product there too, at 0.00 an hour because its fee is paid before. A price
+of 0 is not an on-demand price.
 https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
 """
 
@@ -29,7 +29,7 @@ _ONE_PRODUCT: Final = {
 
 
 def on_demand_price(client: Any, region: str, instance_type: str) -> float | None:  # noqa: ANN401  # boto3 publishes no types
-    """USD per hour; None without exactly one hourly price, two are reported."""
+    """Return USD per hour; None unless there is exactly one hourly price. Two are reported."""
     terms = {"regionCode": region, "instanceType": instance_type, **_ONE_PRODUCT}
     pages = client.get_paginator("get_products").paginate(
         ServiceCode="AmazonEC2",
@@ -53,7 +53,7 @@ def on_demand_price(client: Any, region: str, instance_type: str) -> float | Non
 def list_with(
     document: Mapping[str, Any], region: str, prices: Mapping[str, float], today: str
 ) -> dict[str, Any]:
-    """The list *document* with the *prices* of *region* instead of its rows of it."""
+    """Return the list *document* with *prices* as its rows of *region*."""
     source = f"aws {region} {today}"
     rows = [row for row in document["prices"] if row["region"] != region]
     rows += [
@@ -72,7 +72,7 @@ def list_with(
 
 
 def text_of(document: Mapping[str, Any]) -> str:
-    """The list as its file has it: a row a line."""
+    """Return the list as the text of its file, with one row per line."""
     rows = ",\n".join(f"  {json.dumps(row)}" for row in document["prices"])
     head = json.dumps({**document, "prices": []}, indent=1)
     return head.replace('"prices": []', f'"prices": [\n{rows}\n ]') + "\n"

@@ -60,7 +60,7 @@ def version(root: Path = CLONE) -> str:
 
 
 def repeated(root: Path) -> Iterator[tuple[Path, str]]:
-    """Each file that repeats the version, once for each time, with what it says."""
+    """Yield each file that repeats the version, once per repetition, with the repeated version."""
     for pattern in _FILES_WITH_VERSION:
         for path in sorted(path for path in root.glob(pattern) if path.is_file()):
             for said in _REPEATED.findall(path.read_text("utf-8")):
@@ -68,7 +68,7 @@ def repeated(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def faults(root: Path, tag: str = "") -> list[str]:
-    """What disagrees with the version of *root*, a sentence each."""
+    """Return a sentence for each place that disagrees with the version of *root*."""
     expected = version(root)
     wrong = [
         f"{path.relative_to(root)} says {said}, not {expected}."
@@ -86,7 +86,7 @@ def faults(root: Path, tag: str = "") -> list[str]:
 
 
 def notes(root: Path, expected: str) -> str:
-    """What the changelog says about a release; empty when it has no section for it."""
+    """Return the changelog's section about a release, or an empty string if it has none."""
     text = (root / CHANGELOG).read_text("utf-8")
     section = re.search(
         rf"^## {re.escape(expected)} [^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL

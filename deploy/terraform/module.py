@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Rewrite what stands beside this program: variables.tf and outputs.tf, of the template.
+Rewrite variables.tf and outputs.tf in the folder of this program from the template.
 
     deploy/terraform/module.py
 
@@ -34,7 +34,7 @@ _ACRONYMS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def snake_case(name: str) -> str:
-    """How Terraform writes *name*: `IdleAfterMinutes` is `idle_after_minutes`."""
+    """Return Terraform's form of *name*: `idle_after_minutes` for `IdleAfterMinutes`."""
     return _ACRONYMS.sub("_", name).lower()
 
 
@@ -82,7 +82,7 @@ def _variable(name: str, declared: Mapping[str, Any]) -> str:
 
 
 def _rules(value: str, name: str, kind: str, declared: Mapping[str, Any]) -> list[str]:
-    """What CloudFormation would refuse an hour later, as validations."""
+    """Return validations of values that CloudFormation would refuse an hour later."""
     if kind == "bool":
         return []
     if allowed := declared.get("AllowedValues"):

@@ -58,7 +58,7 @@ _APPLICATION: Final = f"""\
 
 
 def built(folder: Path) -> Path:
-    """What `sam build` would make of lambda/, made in *folder*."""
+    """Build lambda/ in *folder* as `sam build` does."""
     target = folder / "artefact"
     words = ["make", "--silent", f"build-{BUILT_FUNCTION}", f"ARTIFACTS_DIR={target}"]
     subprocess.run(  # noqa: S603 - our own words
@@ -85,11 +85,11 @@ def write_zip(source: Path, target: Path) -> None:
 
 def release_template(path: Path) -> str:
     """
-    The template of a release, of the clone's at *path*: one text that includes nothing.
+    Return the template of a release from the clone's at *path*: one text without includes.
 
-    The Serverless Application Repository takes it, too: it asks what is published, and takes no
-    processor from a parameter; the functions run on either. Beside it are to be the zip of the
-    functions and the two files that it names.
+    The Serverless Application Repository accepts it too. The repository requires metadata, and no
+    processor from a parameter; the functions run on either. The zip of the functions and the two
+    files that the template names belong in its folder.
     """
     text = _ARCHITECTURE.sub("", read_template(path)).replace("[!Ref Architecture]", "[arm64]")
     text = _FUNCTION_HEAD.sub(

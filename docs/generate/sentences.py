@@ -104,7 +104,7 @@ def texts_of(path: Path) -> Iterator[str]:
 
 
 def literals(node: ast.AST) -> Iterator[str]:
-    """Yield the strings in *node* that are no docstrings."""
+    """Yield the strings in *node* that are not docstrings."""
     if isinstance(node, ast.JoinedStr):
         yield "".join(map(written, node.values))
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -1,8 +1,8 @@
 """
 Handler: EC2 stopped an instance, so it is not reported as silent.
 
-EventBridge sends the state changes of every instance of the account and Region, most of which run
-no emitter. Each is one small write, without checking whether the instance has an emitter: close
+EventBridge sends the state changes of every instance of the account and Region. Most run no
+emitter. Each is one small write, without checking whether the instance has an emitter: close
 reads only the departures of instances that it misses. Delivery is asynchronous and at least once: a
 repeated event is written to the same place.
 """

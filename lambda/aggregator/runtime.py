@@ -98,7 +98,7 @@ class _Reader:
     Attributes:
         left: The number of records that were not read.
 
-        faults: The kinds of errors in the others.
+        faults: The kinds of errors in the records that were read.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class _Reader:
         Return the lines of one record.
 
         Raises:
-            _UnreadError: If it is no delivery, or there is no room for it.
+            _UnreadError: If it is not a delivery, or the batch has no room for it.
         """
         if self._held_bytes >= MAX_HELD_BYTES:
             self.left += 1

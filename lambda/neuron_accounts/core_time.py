@@ -61,7 +61,7 @@ class CoreTime:
     Attributes:
         allocated: Busy, idle or reserved time; for `[unallocated]` the time without an owner.
 
-        unknown: The allocated time without telemetry: all of it for `[unknown]`, otherwise 0.
+        unknown: The allocated time without telemetry: the whole time for `[unknown]`, otherwise 0.
 
         busy: The allocated time that was busy.
 
@@ -159,7 +159,7 @@ class CoreTime:
 
     @property
     def idle_cost(self) -> int | None:
-        """The price of idle time; None if none of it has one."""
+        """The price of idle time; None if no idle time has a price."""
         return sum(self.cost_by_part) if self.has_idle_price else None
 
     @property

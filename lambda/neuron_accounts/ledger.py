@@ -99,7 +99,7 @@ class LedgerRow(NamedTuple):
 
         committed: Idle time that is paid whether the instance runs or not.
 
-        unpriced: Allocated time without a price; 0 if all of it has one.
+        unpriced: Allocated time without a price; 0 if all allocated time has a price.
 
         covered: Minutes of the instance that samples cover, in millionths, the same in each of its
             rows.

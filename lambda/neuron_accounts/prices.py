@@ -47,7 +47,7 @@ _OVERRIDE: Final = re.compile(rf"({OVERRIDE_NAME.pattern})=([0-9]{{1,5}}(?:\.[0-
 
 
 class ParameterTextError(ValueError):
-    """The text of a parameter is not in its grammar. The message says what to write."""
+    """The text of a parameter is not in its grammar. The message shows the grammar."""
 
 
 def price_overrides(text: str) -> Amounts:

@@ -129,8 +129,8 @@ class _Member(NamedTuple):
 
         accepts: The form of a text, or the check of another value.
 
-        need: `needed`: a line without it is not a minute; `optional`; or `lenient`: a text of
-            another form counts as absent, and is not written.
+        need: `needed` if a line without the member is not a minute, `lenient` if a text of another
+            form counts as absent and is not written, otherwise `optional`.
     """
 
     member: str

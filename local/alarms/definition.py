@@ -142,13 +142,19 @@ def _operation(node: Any) -> tuple[list[ast.expr], Callable[[float, float], floa
     return operands, _OPERATORS[type(node.op)]
 
 
+def _choice(test: float | None, then: float | None, other: float | None) -> float | None:
+    if test is None:
+        return None
+    return then if test else other
+
+
 def _called(name: str, arguments: list[Points]) -> Points:
     rows = [*zip(*arguments, strict=True)]
     points = arguments[0]
     if name == "FILL":
         return [fill if value is None else value for value, fill in rows]
     if name == "IF":
-        return [None if test is None else then if test else other for test, then, other in rows]
+        return [_choice(test, then, other) for test, then, other in rows]
     if name == "MAX":
         return [max((value for value in row if value is not None), default=None) for row in rows]
     if name == "SUM":

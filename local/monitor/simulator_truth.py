@@ -96,8 +96,8 @@ def expected_minutes(
         reports: The reports, in any order.
 
         margin_ms: A report written less than this from a full minute may have been received on
-            either side of it: both minutes are left out, of every instance. 0 for a replay,
-            whose times are exact.
+            either side: both minutes are left out for every instance. 0 for a replay, whose times
+            are exact.
 
     Returns:
         By instance and start of the minute, ms since 1970.

@@ -195,12 +195,12 @@ def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> lis
     for record in records:
         of_minute = minutes[record.minute_ms // MINUTE_MS]
         of_minute.setdefault((record.cluster, record.instance_id), []).append(record)
-    reckoning = BucketHour(hour, _LEDGER_RULES, {}, {})
-    read = ((at, minutes.get(at, {})) for at in reckoning.minutes() if at < end_minute)
+    bucket_hour = BucketHour(hour, _LEDGER_RULES, {}, {})
+    read = ((at, minutes.get(at, {})) for at in bucket_hour.minutes() if at < end_minute)
     works: dict[str, OwnerWork] = {}
     return [
         row
-        for cluster, instance_hour in reckoning.instance_hours(read, works)
+        for cluster, instance_hour in bucket_hour.instance_hours(read, works)
         for row in instance_hour.rows(works.get(cluster, OwnerWork()))
     ]
 

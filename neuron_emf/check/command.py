@@ -60,7 +60,7 @@ def command(context: click.Context, /, **values: object) -> int:
         given = origins(settings, sources, context.meta.get(FILE_READ))
     results = _results(settings, given)
     if settings.json:
-        from neuron_emf.command_output import show_json  # noqa: PLC0415 - --help needs none of it
+        from neuron_emf.command_output import show_json  # noqa: PLC0415 - --help does not need it
 
         show_json(for_programs(results, given))
     elif settings.quick:  # without Rich: a health check calls it every half minute

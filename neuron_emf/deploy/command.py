@@ -83,7 +83,7 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
     are shown and confirmed first. The release is kept in a private bucket of
     the account, which the stack neuron-emf-deploy owns.
     """
-    from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help does not need it
 
     settings = DeploySettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
     if settings.delete or settings.bind_role:

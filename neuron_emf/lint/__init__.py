@@ -58,7 +58,7 @@ _ID_NAME: Final = re.compile(
     r"(?i)(x[-_]?amzn?[-_])?(request|trace|span|correlation|invocation|execution|session|message|"
     r"event|transaction)[-_ ]?(id|uuid|guid)|guid|.*(timestamp|uuid)"
 )
-# A UUID, a hash or an X-Ray trace; seconds, milliseconds, ... since 1970; a time.
+# A UUID, a hash, an X-Ray trace, a number of seconds or milliseconds since 1970, or a time.
 _ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _LOGGED_MOMENT)
 
 

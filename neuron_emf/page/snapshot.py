@@ -48,7 +48,7 @@ _PAGE: Final = """\
 </head>
 <body>
 <div id="page"></div>
-<noscript><p>This page needs JavaScript. All of it is in this file.</p></noscript>
+<noscript><p>This page needs JavaScript, which this file contains.</p></noscript>
 <script type="application/json" id="snapshot">{data}</script>
 <script>{script}</script>
 </body>

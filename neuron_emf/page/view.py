@@ -284,7 +284,7 @@ class PageView:
         Return the stack's alarms, the most urgent first.
 
         Raises:
-            EmitterError: If nobody answers.
+            EmitterError: If CloudWatch does not answer.
         """
         with self._alarms_lock:
             now_ms = self._now_ms()

@@ -63,7 +63,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     core gives one line, namespace Neuron/Profile. The findings of the rules of
     thumb are printed on standard error and are in the line.
     """
-    from neuron_emf.command_output import escaped  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.command_output import escaped  # noqa: PLC0415 - --help does not need it
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
     from neuron_words.quantity_words import counted  # noqa: PLC0415 - as above
 

@@ -58,8 +58,8 @@ _SHARES: Final = {
 }
 _LIMIT = "ThrottleLimitPercent"
 _THROTTLED = "ThrottledSeconds"
-# For each core: a fraction, where 1 is no limit; the time for which the tensor engine was throttled
-# while it worked; the same as a fraction of that time.
+# Keys of each core: a fraction, with 1 for no limit; the time for which the tensor engine was
+# throttled while it worked, and its share of that time.
 _LIMIT_KEY: Final = re.compile(r"throttle_avg_util_limit_nc[0-9]+_percent")
 _TIME_KEY: Final = re.compile(r"throttle_active_nc[0-9]+_time_ns")
 _SHARE_KEY: Final = re.compile(r"throttle_(activity_[0-9]+_)?active_.+_percent")

@@ -84,7 +84,7 @@ def month_period(text: str, now_ms: int) -> Period:
             return period
     except (ValueError, OverflowError):
         pass
-    msg = f"Invalid --month {text[:40]!r}. Use a month that has begun, such as 2026-11."
+    msg = f"Invalid --month {text[:40]!r}. Use a month that has started, such as 2026-11."
     raise SettingsError(msg)
 
 

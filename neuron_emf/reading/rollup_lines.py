@@ -69,7 +69,7 @@ COVERAGE_SPREAD_MINUTES: Final = 5
 """A cluster is gone if its newest rollup is this much older than the newest rollup of all."""
 
 FOLDED_MINUTES: Final = 3
-"""The newest minutes, of which the one with most instances is folded: lines arrive over 30 s."""
+"""Newest minutes. The minute with most instances is folded, because lines arrive over 30 s."""
 
 
 class IdleRow(NamedTuple):

@@ -43,7 +43,7 @@ REASON_REMEDIES: Final = {
     ),
     "instance-hours billed twice": (
         "{instance_hours} are billed more than once, {usd} in all. Name each file of the export "
-        "once, of its newest version alone, or count all of it with --incomplete."
+        "once, only the newest version, or count all charges with --incomplete."
     ),
     "ledger hours missing": (
         "The ledger lacks {hours} of {month}, or some of their 8 objects, with {usd} of the bill. "

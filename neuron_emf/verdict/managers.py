@@ -89,7 +89,7 @@ class Manager:
         self, instance: str, region: str, zone: str = "", *, is_spot: bool = False
     ) -> tuple[str, ...]:
         """
-        Return the commands that release *instance*, in order, for one shell within five minutes.
+        Return the commands that release *instance*, in order, for one shell and five minutes.
 
         Those of Kubernetes run where kubectl reaches its cluster. None if the instance is kept, or
         if a name does not have the form of its kind.

@@ -255,12 +255,12 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
         record.minute_ms for record in context.records(name) if record.minute_ms >= since_ms
     }
 
-    def unread() -> list[str]:
+    def missing_rollups() -> list[str]:
         context.differences(name)  # calls close if nothing else does
         read = {minute_s * 1000 for _, minute_s in context.rollups(name).minutes}
         return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
 
-    problems += context.wait_until_right(unread, AUDIT_MINUTES)
+    problems += context.wait_until_right(missing_rollups, AUDIT_MINUTES)
     if why := remove_one(context.place, context.journal, made):
         return [*problems, why]
     return problems if group_arn(context.place, group) else [*problems, f"{group} did not stay"]
@@ -321,7 +321,7 @@ class Step:
         began_s = time.monotonic()
         try:
             problems = self.act(context)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other steps go on
+        except Exception as error:  # noqa: BLE001 - the other steps continue after any error
             return failed(f"{type(error).__name__}: {error}")
         if problems:
             return failed("; ".join(problems[:MOST_PROBLEMS]))

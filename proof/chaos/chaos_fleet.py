@@ -3,8 +3,8 @@ An invented fleet: accepted lines from a seed.
 
 In every second cluster the instances are ranks of one job: in one cluster the first rank works and
 the others wait for it, in another all of them wait. Instances restart within a minute, shut down
-cleanly, disappear for minutes or forever, report twice under two Boots; some have a second emitter
-with another cluster name; a network fails and lines come minutes late; an answer is lost and a line
+cleanly, disappear for minutes or forever, report twice under two Boots. Some have a second emitter
+with another cluster name. A network fails and lines come minutes late. An answer is lost and a line
 is accepted twice.
 """
 

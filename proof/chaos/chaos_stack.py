@@ -156,10 +156,10 @@ class ChaosStack:
             deliveries += deliveries
         elif again:
             deliveries += self._subscription.cut(delivery.stream, delivery.events)
-        beside = self._beside.deal()
-        if beside:
-            deliveries.append(self._subscription.odd(beside, delivery))
-        self.happened.update(name for name in (again, beside) if name)
+        odd = self._beside.deal()
+        if odd:
+            deliveries.append(self._subscription.odd(odd, delivery))
+        self.happened.update(name for name in (again, odd) if name)
         return deliveries
 
     def _take(self, line: str) -> None:

@@ -84,7 +84,7 @@ def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]
 
 
 def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> Iterator[Said]:
-    """Yield differences of the last line's Types to *types*, of which there are at most 20."""
+    """Yield differences of the last line's Types to *types*, which has at most 20 rows."""
     *_, last = lines
     rows = {row["InstanceType"]: row for row in last.get("Types", ())}
     if rows.keys() != types.keys():

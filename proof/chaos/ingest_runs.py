@@ -115,7 +115,7 @@ class IngestRuns:
         return not waiting and all(delivery.kind == UNREADABLE for delivery in self._kept)
 
     def lost(self) -> list[FilteredDelivery]:
-        """Return deliveries that were given up although they could be read."""
+        """Return deliveries that Lambda dropped although they could be read."""
         found = [*self._kept, *(delivery for shard in self._shards for delivery in shard.given_up)]
         return [delivery for delivery in found if delivery.kind != UNREADABLE]
 

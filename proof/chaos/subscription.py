@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MAX_DELIVERED_EVENTS = 40  # in one delivery; CloudWatch Logs documents no limit
 MAX_STREAM_BATCH = 8
 PUT_ATTEMPTS = 20  # 101 in the template: an unreadable record costs as many invocations
-FORGED_MESSAGE = "nobody-sent-this"  # a cluster that must never get a rollup
+FORGED_MESSAGE = "never-sent"  # a cluster that must never get a rollup
 
 LINES = "lines"
 CONTROL = "control message"

@@ -48,7 +48,7 @@ class ServiceCall:
 
 class LogsService:
     """
-    The service, or one port of it. A context manager; it stops when the context ends.
+    The service, or one of its ports. A context manager; it stops when the context ends.
 
     Several ports, each with its own faults, may share the same *rules*.
 

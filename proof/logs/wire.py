@@ -95,7 +95,7 @@ def region_signed_for(
     Check the signature of a POST to `/`. Return its Region.
 
     *headers* have names in small letters; *keys* are secrets by access key, None for an expired
-    one; *now_s* is the service's time, s since the epoch; *service* is its name in a signature.
+    key. *now_s* is the service's time, s since the epoch. *service* is its name in a signature.
 
     Raises:
         ServiceError: If the signature is not by one of *keys*, is too old, or does not match the

@@ -136,7 +136,7 @@ def _compare(stack: ExitStack, state: Path) -> Iterator[str]:
     opened = {names[1]: _opened(state, docker), names[2]: _opened(state, plain)}
     assert {names[1]: [3, 4], names[2]: [9]} == given, given
     assert opened == given, f"the kernel let them open {opened}, the emitter says {given}"
-    assert "ermission denied" in by_user["neuron-emf"]["unread"], by_user["neuron-emf"]
+    assert "ermission denied" in by_user["neuron-emf"]["problem"], by_user["neuron-emf"]
     yield "The kernel agreed on the devices of two containers; a privileged one had none assigned."
 
 
@@ -207,7 +207,7 @@ def read_here(pids: list[int]) -> dict[str, Any]:
     try:
         allocations = ContainerDevices(places).read_allocations()
     except UnknownAssignmentsError as error:
-        return {**answer, "allocations": [], "unread": str(error)}
+        return {**answer, "allocations": [], "problem": str(error)}
     return {**answer, "allocations": [[row.name, sorted(row.devices)] for row in allocations]}
 
 

@@ -133,7 +133,7 @@ def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """A second close at the same time prints that the first has the lease, and no metric."""
     _, table = runtime.stack()
-    table.take_lease("somebody", HANDLERS_NOW_S, HANDLERS_NOW_S + 60)
+    table.take_lease("another run", HANDLERS_NOW_S, HANDLERS_NOW_S + 60)
     assert {} == close.handler(TICK, Context())
     ([], (logged,)) = documents(capsys.readouterr().out)
     assert "another run is closing minutes" == logged["message"]

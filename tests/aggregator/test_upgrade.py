@@ -92,7 +92,7 @@ def test_a_message_that_was_sent_is_not_sent_again(monkeypatch, capsys):
     """
     A message that the earlier release sent is not sent again when EventBridge repeats the alarm.
     """
-    monkeypatch.setenv("ALARM_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:nobody")
+    monkeypatch.setenv("ALARM_TOPIC_ARN", "arn:aws:sns:us-east-1:123456789012:absent")
     monkeypatch.setattr(explain.logger.registered_handler, "stream", CurrentStdout())
     runtime.stack.cache_clear()
     event = of_a_contributor(alarmName="neuron-emf-IdleCorePercentByClusterAlarm-6F5E4D3C2B1A")

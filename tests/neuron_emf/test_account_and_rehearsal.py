@@ -262,7 +262,7 @@ def test_a_denied_head_of_s3_has_only_a_status():
     ("answer", "missing"), [(b'{"events":[', 9), (b"<html>Sign in</html>", 0), (b"", 0)]
 )
 def test_half_an_answer_is_not_an_empty_answer(monkeypatch, answer, missing):
-    """Half a response or a proxy's page is an error, although the SDK accepts it as empty."""
+    """A truncated response or a proxy's page is an error, although the SDK accepts it as empty."""
     monkeypatch.setattr(accounts, "_MAX_CALL_ATTEMPTS", 1)
     with page(answer, missing) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))

@@ -30,7 +30,7 @@ def a_table() -> Table:
 
 
 def test_piped_there_is_no_color_and_one_width(capsys):
-    """In a pipe a table is plain text with lines of at most 100 characters."""
+    """A table in a pipe is plain text with lines of at most 100 characters."""
     command_output.show(a_table(), Text("x" * 250, style="bold green"))
     printed = capsys.readouterr().out
     assert "\x1b" not in printed

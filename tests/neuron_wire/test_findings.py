@@ -56,8 +56,8 @@ def _hours_of_research():
         fleet.pass_minute(maker(busy, instance_id="i-0holds", owners=(owner,), **job), works)
     for _ in range(6):  # one instance falls silent, then reports again
         fleet.pass_minute(works)
-    unread = {"cluster": "research", "reservations": "unknown"}
-    fleet.pass_minute(maker(idle, instance_id="i-0holds", **unread), works)
+    unknown = {"cluster": "research", "reservations": "unknown"}
+    fleet.pass_minute(maker(idle, instance_id="i-0holds", **unknown), works)
     fleet.pass_minute(
         maker(idle, instance_id="i-0holds", cluster="research", is_clean_shutdown=True), works
     )

@@ -230,7 +230,7 @@ def records(tmp_path_factory):
 
 @pytest.fixture
 def totals(records, expected):
-    """Return the totals of the saved queries' answers about the lines, each of which has a copy."""
+    """Return the totals of the saved queries' answers about the lines, with a copy of each line."""
     context: Any = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
     context.records = lambda _stack: records * 2
     context.messages = lambda _stack: []
@@ -320,7 +320,7 @@ def test_a_planted_fault_is_found(records, settled, expected, planted):
 
 def test_totals_of_queries_count_each_line_once(totals):
     """
-    Totals of queries count each line once: two cores of four instances, one of which restarts
+    Totals of queries count each line once: two cores of four instances. One instance restarts
     within a minute.
     """
     names = "cores-of-instance", "emitters-that-dropped-or-restarted", "cores-by-owner"

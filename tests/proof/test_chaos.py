@@ -28,7 +28,7 @@ CHAOS_RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # pairs of seed and number of hos
 
 
 def fault(planted):
-    """Register a fault of the functions; its docstring says what a user would see."""
+    """Register a fault of the functions; its docstring names the effect for a user."""
     PLANTED_FAULTS[planted.__name__] = planted
     return planted
 

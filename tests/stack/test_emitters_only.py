@@ -100,7 +100,7 @@ def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
         ((40, [UNKNOWN_RECORD]),),
         ((10, [BUSY_RECORD]), (40, [])),
     ],
-    ids=["a pause", "10 % idle", "unknown", "nobody"],
+    ids=["a pause", "10 % idle", "unknown", "no instance"],
 )
 def test_what_is_short_little_or_unknown_fires_nothing(alarms, acts):
     """Unknown cores and missing instances fire nothing."""

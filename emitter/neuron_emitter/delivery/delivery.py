@@ -202,7 +202,7 @@ class Delivery:
 
     @property
     def _is_doubtful(self) -> bool:
-        """Return True if so many records in a row were rejected that they are not the cause."""
+        """Return True if too many records in a row were rejected for them to be the cause."""
         return self._poison_in_a_row >= MAX_POISON_IN_A_ROW
 
     def _halve(self, batch: Batch, why: str) -> None:

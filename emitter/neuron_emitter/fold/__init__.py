@@ -2,7 +2,7 @@
 The fold: compute every number of a minute line from reports.
 
 Each file has one subject: a small accumulator that takes reports and is read at the end of the
-minute. All of it is pure: times are arguments, and state is a value.
+minute. The code is pure: times are arguments, and state is a value.
 """
 
 from neuron_emitter.fold.minute import Fold, LineIdentity

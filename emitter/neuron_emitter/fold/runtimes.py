@@ -133,7 +133,7 @@ class MinuteRuntimes:
     Attributes:
         gone: Entries omitted because their process had ended.
 
-        held: The evidence of which cores each runtime holds.
+        held: The evidence for the cores that each runtime holds.
 
         had_none: True if a report of the open minute had an empty list of runtimes.
     """
@@ -228,7 +228,7 @@ class MinuteRuntimes:
 
 class AllocatedCores:
     """
-    The evidence in the open minute of which runtime holds which core.
+    The evidence in the open minute for the cores that each runtime holds.
 
     Attributes:
         with_memory: Runtimes of the last report in which a memory group was usable; empty after a

@@ -76,7 +76,7 @@ def load_library() -> _Library:
             try:
                 return _library()
             finally:
-                del sys.modules[_PACKAGE]  # the next import of the package loads all of it
+                del sys.modules[_PACKAGE]  # the next import loads the whole package
     return _library()
 
 

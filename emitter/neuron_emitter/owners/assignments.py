@@ -73,7 +73,7 @@ class Allocation(NamedTuple):
 
     Attributes:
         name: The same name as for the owner of its processes: `ml/trainer-0/main`, or
-            `ml/trainer-0` for several containers; `ecs:search/llama/server`; `slurm:4711 ada`;
+            `ml/trainer-0` for several containers, `ecs:search/llama/server`, `slurm:4711 ada`;
             empty if unknown.
 
         team: Team name from the scheduler; None if unknown.

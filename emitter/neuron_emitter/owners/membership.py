@@ -191,7 +191,7 @@ def _container(parts: Parts) -> tuple[Text, int]:
 
 
 def _unit(parts: Parts) -> Text:
-    """Return the innermost unit; a group below it is part of it."""
+    """Return the innermost unit; a group below a unit belongs to the unit."""
     for part in reversed(parts):
         if _UNIT_CGROUP.fullmatch(part):
             return None if _OTHERS.fullmatch(part) else part

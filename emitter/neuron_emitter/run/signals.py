@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 def end_at_once_if_stopped() -> None:
     """
-    Exit with code 0 on a stop signal, until `Signals` takes over: no work has begun yet.
+    Exit with code 0 on a stop signal, until `Signals` takes over: no work has started yet.
 
     Call this before the imports, which take longer than anything else at the start. Without it a
     supervisor sees a failure (-15), and the first process of a container ignores the signal.

@@ -143,7 +143,7 @@ class MinuteSettings:
         "Gauge or tally of the minute lines to define as a metric too, such as "
         "DeviceMemoryUsed: NAME uses the dimensions of --metrics (ClusterName at "
         "'none'), NAME@instance uses ClusterName and InstanceId, and each is "
-        "billed; separate with commas or repeat, at most 100; by default none.",
+        "billed. Separate with commas or repeat, at most 100; by default none.",
         metavar="NAME[@instance]",
     )
     runtime_lines: str = advanced(

@@ -270,7 +270,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         None,
         "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, under the names of "
         "neuron-monitor-prometheus.py and our own; on 127.0.0.1 unless an address is given, "
-        "without authentication; needs the extra 'prometheus'; by default none.",
+        "without authentication. It needs the extra 'prometheus'; by default none.",
         kind=read_listen_address,
         metavar="[ADDRESS:]PORT",
     )

@@ -113,7 +113,7 @@ def write_digest(
 
     Raises:
         LedgerError: If the bucket did not answer.
-        WireFormatError: If an object of it is damaged.
+        WireFormatError: If an object of the ledger is damaged.
     """
     ends = (end_hour, end_hour - WEEK_HOURS)
     week, before = (Week(hours=range(end - WEEK_HOURS, end)) for end in ends)

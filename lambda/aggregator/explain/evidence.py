@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 OLD_AFTER_S: Final = 10 * 60
 """
 Age from which a rollup is called old. It is published 2 to 4 minutes after its minute, and an alarm
-fires within minutes of it.
+fires a few minutes later.
 """
 
 UNREADABLE: Final = "The stack's table could not be read, so details are missing."

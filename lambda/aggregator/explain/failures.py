@@ -144,7 +144,7 @@ def find_hardware_errors(evidence: Evidence) -> AlarmSummary:
 
 
 def find_failed_executions(evidence: Evidence) -> AlarmSummary:
-    """Find which executions failed, how, and of which owner."""
+    """Find the failed executions, how they failed, and their owner."""
     total, when, failing = _failing(evidence, {"ErrorInstances": "failed execution"})
     entry = failing[0][0] if failing else NOTHING
     failed = {kind: number_in(entry, kind) or 0 for kind in FAILURES}

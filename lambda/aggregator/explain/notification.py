@@ -57,8 +57,8 @@ class Notification:
     The outcome of one transition.
 
     Attributes:
-        outcome: `sent`; `joined` if the message about another alarm covers it; `repeated` if it was
-            sent before; `dropped` if it is not news; `kept` if there is no topic.
+        outcome: `sent`, `joined` if the message about another alarm covers it, `repeated` if it was
+            sent before, `dropped` if it is not news, or `kept` if there is no topic.
 
         message: The message, if one was written.
 
@@ -117,9 +117,9 @@ def notify(
     if topics and not due:
         return Notification("repeated")
     idle_after = environment.rules.idle_after_minutes
-    unread = UNREADABLE if trouble else ""
+    table_problem = UNREADABLE if trouble else ""
     evidence = Evidence(
-        find_subject(transition.metrics), transition.region, idle_after, trouble=unread
+        find_subject(transition.metrics), transition.region, idle_after, trouble=table_problem
     )
     # a table that has just failed is not asked again: the time is left for the message
     if not trouble:

@@ -76,7 +76,7 @@ class FindingsBook:
     Attributes:
         table: The stack's table.
 
-        rules: Which cores are idle, and for how long owners are remembered: the settings.
+        rules: Settings: the minutes until a core is idle, and until an owner is forgotten.
 
         prices: The price of a core.
 

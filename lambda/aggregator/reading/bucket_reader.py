@@ -194,8 +194,8 @@ class BucketReader:
 
 MAX_EARLIER_MINUTES: Final = 8
 """
-Earlier minutes of one bucket that are read for one minute. 10,000 instances of which 1 in 40 is
-silent, each since another minute, need all of them; a record beyond them counts as not read.
+Earlier minutes of one bucket that are read for one minute. 10,000 instances need all of them if 1
+in 40 is silent, each since another minute. A record beyond them counts as not read.
 """
 
 

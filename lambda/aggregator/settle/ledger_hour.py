@@ -177,12 +177,12 @@ class LedgerParts:
         for part in self.parts:
             purchases = table.read_purchases(hour, part)
             bought = {} if purchases is None else unpacked(purchases)
-            reckoning = BucketHour(hour, self.rules, departures, bought)
+            bucket_hour = BucketHour(hour, self.rules, departures, bought)
             self._hours[part] = [
                 instance_hour
                 for bucket in range(part, TABLE_BUCKETS, PARTS_OF_HOUR)
-                for instance_hour in reckoning.instance_hours(
-                    self._minutes(table, reckoning, bucket, counts, published), works
+                for instance_hour in bucket_hour.instance_hours(
+                    self._minutes(table, bucket_hour, bucket, counts, published), works
                 )
             ]
         return works, counts
@@ -215,13 +215,13 @@ class LedgerParts:
     def _minutes(
         self,
         table: Table,
-        reckoning: BucketHour,
+        bucket_hour: BucketHour,
         bucket: int,
         counts: ReadingCounts,
         published: dict[int, frozenset[str]],
     ) -> Iterator[tuple[int, RecordsOf]]:
         admission = HourAdmission()
-        for minute in reckoning.minutes():
+        for minute in bucket_hour.minutes():
             if minute % MINUTES_BETWEEN_LOOKS == 0:
                 self.check_time()
             if minute not in published:

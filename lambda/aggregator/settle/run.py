@@ -147,16 +147,16 @@ class SettleRun:
             self.table.write_settled(next_hour)
         longest_s = 0.0
         for hour in range(next_hour, min(end, next_hour + LONGEST_RUN_HOURS)):
-            begun_s = self.remaining_s()
-            if begun_s < 2 * longest_s or not self._is_closed(hour):
+            started_s = self.remaining_s()
+            if started_s < 2 * longest_s or not self._is_closed(hour):
                 break
             try:
                 self._settle(workers, hour)
-            except (AwsError, OutOfTimeError):  # from EC2: its answer is stored for ever
+            except (AwsError, OutOfTimeError):  # from EC2: its answer is stored permanently
                 break
             next_hour = hour + 1
             self.table.write_settled(next_hour)
-            longest_s = max(longest_s, begun_s - self.remaining_s())
+            longest_s = max(longest_s, started_s - self.remaining_s())
         self._outcome.hours_waiting = end - next_hour
 
     def _is_closed(self, hour: int) -> bool:

@@ -31,9 +31,7 @@ MAX_BATCH_ATTEMPTS: Final = 8  # for the rest of a batch; with the pauses about 
 FIRST_PAUSE_S: Final = 0.05
 MAX_BATCH_PAUSE_S: Final = 2.0
 
-_ATTRIBUTE_PLACEHOLDER: Final = re.compile(
-    r"#(\w+)"
-)  # attribute names, some of which are reserved words of DynamoDB
+_ATTRIBUTE_PLACEHOLDER: Final = re.compile(r"#(\w+)")  # some names are words that DynamoDB reserves
 _One = TypeVar("_One")
 
 
@@ -75,7 +73,7 @@ class Requests:
                     break
                 self.sleep(pause_s)
             else:
-                msg = f"{self.name} left items unread after {MAX_BATCH_ATTEMPTS} attempts"
+                msg = f"{self.name} did not return every item in {MAX_BATCH_ATTEMPTS} attempts"
                 raise TableError(msg)
 
     def write(self, items: Iterable[Attributes]) -> None:

@@ -26,7 +26,7 @@ NANOS = 10**9
 
 
 def row(hour=END_HOUR - 1, owner="slurm:7 ann", **changes):
-    """Return a core-hour of an owner, idle and avoidable, for one dollar."""
+    """Return a core-hour of an owner, idle and avoidable, with a price of 1 USD."""
     given = {
         "cluster": "research",
         "instance_id": "i-1",

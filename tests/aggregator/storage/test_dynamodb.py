@@ -69,7 +69,7 @@ def test_what_a_batch_leaves_unread_is_asked_for_again():
     assert keys == [{"pk": item["pk"]} for item in items]
     assert 100 == client.largest
     client = Busy(capacity=0)
-    with pytest.raises(TableError, match="left items unread after 8 attempts"):
+    with pytest.raises(TableError, match="did not return every item in 8 attempts"):
         list(Requests(client, "records", lambda _: None).get_each(keys))
 
 

@@ -1,5 +1,5 @@
 """
-Named faults of an account, each of which a check must find exactly.
+Named faults of an account. A check must find each fault exactly.
 
 Each fault changes an account without faults: `break_account(account, "records group missing")`. A
 name that ends with an action stands for one fault of each action.
@@ -32,7 +32,7 @@ ACTIONS = (
     "PutLogEvents",
 )
 _CLASS = "INFREQUENT_ACCESS"
-_OTHER_FUNCTION = f"arn:aws:lambda:{ACCOUNT_REGION}:{ACCOUNT_ID}:function:somebody-elses"
+_OTHER_FUNCTION = f"arn:aws:lambda:{ACCOUNT_REGION}:{ACCOUNT_ID}:function:another"
 
 Fault = Callable[["AccountDouble"], object]
 
@@ -94,7 +94,7 @@ ACCOUNT_FAULTS: Mapping[str, Fault] = {
         account.rollups_group, _CLASS
     ),
     "subscription missing": lambda account: account.subscriptions.clear(),
-    "subscription of another name": _filter(filterName="somebody-elses"),
+    "subscription of another name": _filter(filterName="another"),
     "subscription of another pattern": _filter(filterPattern='"Kind"'),
     "subscription to another function": _filter(destinationArn=_OTHER_FUNCTION),
     "extraction off everywhere": lambda account: add_policy(account, "no-metrics"),
@@ -110,7 +110,7 @@ ACCOUNT_FAULTS: Mapping[str, Fault] = {
 """The faults; `clock` is the clock of the machine that runs the check."""
 
 HARMLESS_ACCOUNT_CHANGES: Mapping[str, Fault] = {
-    "extraction off elsewhere": _extraction_off("/somebody/elses"),
+    "extraction off elsewhere": _extraction_off("/another/group"),
     "a clock within a minute": _clock(30.0),
 }
 """Changes that look like faults and are not: the check must report nothing."""

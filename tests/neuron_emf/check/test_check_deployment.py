@@ -81,12 +81,12 @@ ABSENT_PARTS: dict[str, dict[str, Any]] = {
         "list_service_quotas": Answer("servicequotas:L", reason=ACCESS, words="denied")
     },
     "a subscription filter": {"describe_subscription_filters": filters(5)},
-    "nothing beside four filters": {"describe_subscription_filters": filters(4)},
+    "nothing next to four filters": {"describe_subscription_filters": filters(4)},
 }
 
 
 def test_a_region_that_has_everything_is_ok(check):
-    """In a Region that has everything, every row is ok and the exit code is 0."""
+    """Every row is ok and the exit code is 0 in a Region that has everything."""
     code, rows = check()
     assert 0 == code
     assert {"ok"} == {row["state"] for row in rows.values()}

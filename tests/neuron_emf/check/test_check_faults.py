@@ -1,4 +1,4 @@
-"""Single faults of the account or of neuron-monitor: the right line says what to do."""
+"""Single faults of the account or of neuron-monitor: the right line names a remedy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_of_a_right_account_nothing_is_wrong(checked, monitor):
 
 def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, repository):
     """
-    Each fault changes only its own lines, and each of them says what to do.
+    Each fault changes only its own lines, and each of these lines names a remedy.
 
     A change that only looks like a fault changes no line.
     """

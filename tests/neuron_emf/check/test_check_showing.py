@@ -81,7 +81,7 @@ def test_no_secret_is_shown(shown, monitor, monkeypatch):
     """The output contains neither credentials nor the password in a proxy's address."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-mine")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "a-token-of-mine")
-    tag = ("--tag", "team=https://somebody:secret@127.0.0.1/")
+    tag = ("--tag", "team=https://user:secret@127.0.0.1/")
     for more in ((), ("--json",)):
         text, _ = shown("--cluster", "blue", *tag, "--monitor-command", monitor, *more)
         assert [] == [word for word in ("a-secret", "a-token", ":secret") if word in text]
@@ -96,8 +96,8 @@ def test_no_secret_is_shown(shown, monitor, monkeypatch):
             {"metrics": "none", "high_resolution_metrics": True},
             "--high-resolution-metrics needs metrics, but --metrics is none",
         ),
-        ({"groups": ("weather",)}, "Unknown group in --groups: weather"),
-        ({"log_stream": "{nobody}"}, "unknown placeholder {nobody}"),
+        ({"groups": ("unknown",)}, "Unknown group in --groups: unknown"),
+        ({"log_stream": "{absent}"}, "unknown placeholder {absent}"),
         ({"log_group": "a b"}, "Invalid --log-group"),
     ],
     ids=lambda values: next(iter(values)) if isinstance(values, dict) else "",

@@ -182,7 +182,7 @@ def test_a_small_stack_costs_at_most_the_promised_amount(fleet, most_usd):
 
 
 def test_from_two_instances_on_it_costs_less_than_put_metric_data():
-    """From two instances on, the stack costs less than PutMetricData with 27 metrics a minute."""
+    """For two instances, the stack costs less than PutMetricData with 27 metrics a minute."""
     assert 2 == break_even(Fleet(1, 1, 4), listed())
     ways = {way.name: way.usd for way in alternatives(Fleet(2, 1, 4), listed())}
     assert ways["put_metric_data_each_minute"] == pytest.approx(2 * (27 * 0.30 + 0.438))

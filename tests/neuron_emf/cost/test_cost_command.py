@@ -41,7 +41,7 @@ def answer(run):
 
 
 def test_json_adds_up(answer, follows_schema):
-    """In JSON, entries add up to groups, groups to the total, and shares to their whole."""
+    """The entries in JSON add up to groups, groups to the total, and shares to their whole."""
     document = answer("--instances", 500, "--clusters", 5, "--mode", "kinesis")
     unpriced = answer("--instances", 1, "--instance-type", "trn2.48xlarge", "--no-stack")
     follows_schema("cost", document, unpriced)

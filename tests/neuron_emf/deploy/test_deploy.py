@@ -147,7 +147,7 @@ def test_every_call_names_the_owner_of_the_bucket():
     client = FakeBucket()
     bucket = ReleaseBucket("bucket", OWNER, client)
     assert [True, False] == [bucket.put_object("k.zip", b"zip") for _ in range(2)]
-    client.kept["k.zip"] = "of somebody else"
+    client.kept["k.zip"] = "of another owner"
     assert bucket.put_object("k.zip", b"zip")
     assert 5 == len(client.calls)
     assert {OWNER} == {call["ExpectedBucketOwner"] for call in client.calls}
@@ -178,7 +178,7 @@ def test_a_failed_call_has_a_message_and_leaves_no_change_set(deploy):
     Every call that fails has a message, and no change set remains.
 
     The last call removes the change set unless it was executed. If it was executed, CloudFormation
-    continues and the message says so.
+    continues, and the message reports that.
     """
     whole = FakeCloudFormation()
     assert 0 == deploy(whole)[0]

@@ -1,4 +1,4 @@
-"""Types without a list price: a person is asked once; otherwise a message says what to type."""
+"""Types without a list price: a person is asked once; otherwise a message shows the option."""
 
 from __future__ import annotations
 

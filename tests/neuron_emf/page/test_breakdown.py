@@ -91,7 +91,7 @@ def test_a_period_is_the_sum_of_its_settled_hours(hour, first, later):
 
 def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
     """
-    An unread range has no amounts and names its calls; each step of reading leaves fewer calls.
+    A range that was not read has no amounts and names its calls. Each step leaves fewer calls.
     """
     answer = asked(view, range="24h")
     assert 60 == answer["total"]["idle_cores"]
@@ -115,7 +115,7 @@ def test_without_rollups_no_range_has_an_amount(view, looked_at):
     answer = asked(view)
     assert 60 == answer["total"]["idle_cores"]
     assert {None} == {row["usd"] for row in (*answer["rows"], answer["total"])}
-    assert None is asked(view, team="nobody")["total"]["usd"]
+    assert None is asked(view, team="absent")["total"]["usd"]
 
 
 def test_a_filter_shows_what_it_names(settled):

@@ -100,8 +100,8 @@ def test_keys_are_those_of_the_page():
 
 def test_the_command_writes_one_file(typed, script, looked_at, tmp_path):
     """
-    The command writes one file and says who can read it; without a script or folder it says what to
-    do.
+    The command writes one file and names its readers. A message without a script or folder has a
+    remedy.
     """
     file = tmp_path / "page.html"
     code, out, err = typed("page", "--snapshot", str(file))

@@ -42,7 +42,7 @@ def test_standard_input_is_a_file_like_others(monkeypatch, packed):
     advanced = []
     lines = lines_in([Path("-")], lambda *how_far: advanced.append(how_far))
     assert [record()] == [parse(line) for line in lines]
-    assert [] == advanced, "nobody knows how much there is"
+    assert [] == advanced, "the length is unknown"
 
 
 def test_a_line_that_no_event_can_be_costs_itself_only(tmp_path):

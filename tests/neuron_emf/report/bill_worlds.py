@@ -65,11 +65,11 @@ class Share:
 
         leaves: Exact parts of the cost, by name.
 
-        lines: Instance-hours, each of which may round each leaf by less than a unit.
+        lines: Instance-hours. Each may round each leaf by less than a unit.
 
         executions_cost: Cost of the rows with executions.
 
-        billed_executions: Executions of these rows, all of which are billed.
+        billed_executions: Executions of these rows. All are billed.
     """
 
     cost: int = 0

@@ -429,7 +429,7 @@ REFUSED_BILLS = {
         *whole_bill(),
         fee("2026-01-20 10", "240"),
     ],
-    "a block that may go on in the next month": [
+    "a block that may continue in the next month": [
         fee("2026-02-01 00", "240"),
         *(charge(hour, AN_INSTANCE, "0", **IN_BLOCK) for hour in MONTH_OF_HOURS),
     ],

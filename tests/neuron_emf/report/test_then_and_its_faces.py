@@ -190,7 +190,16 @@ UNPRICED_ROW = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_
         ([SILENT_ROW], None, ["-", "-"]),
         ([TOLD, UNPRICED_ROW], "1.5", ["4,000,000", "1.50"]),
     ],
-    ids=["busy or not", "waiting", "untold", "nobody's", "rounded once", "none", "silent", "part"],
+    ids=[
+        "busy or not",
+        "waiting",
+        "unknown",
+        "unallocated",
+        "rounded once",
+        "none",
+        "silent",
+        "part",
+    ],
 )
 def test_a_million_executions_cost_what_their_owners_held(settled, expected, shown):
     """The cost of a million executions covers only hours with known executions, and is never 0."""

@@ -59,7 +59,7 @@ def store(w: InstanceWorld) -> None:
 
 
 _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
-    ("type that nobody knows", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
+    ("unknown type", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
     ("type that no line tells", "known-cores same-instance", lambda w: _type(w, None)),
     (
         "capacity block by EC2",
@@ -134,7 +134,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
     ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
     # the account does not answer
     (
-        "EC2 tells of another instance",
+        "EC2 describes another instance",
         GUARDS_OF_EC2,
         lambda w: w.instance.update(InstanceId=OTHER_INSTANCE),
     ),
@@ -218,7 +218,7 @@ OWNED_HISTORIES: dict[str, tuple[str, str | None, str, Callable[[InstanceWorld],
         lambda w: (w.begin(-40), w.own(quiet=20))),
     "reserved": ("ask", "ml/a-0/main", "kubectl describe pod a-0 -n ml",
                  lambda w: w.own("ml/a-0/main", Cores=None, Reserved=f"0-{w.cores - 1}")),
-    "account that says nothing": ("ask", WORLD_JOB, "sstat -a -j 4711", lambda w: (
+    "account without an answer": ("ask", WORLD_JOB, "sstat -a -j 4711", lambda w: (
         w.own(), w.answers.update(dict.fromkeys(w.answers, ACCOUNT_REFUSALS[0])))),
     "no rollups": ("ask", WORLD_JOB, "scontrol", lambda w: (w.own(), w.forget_rollups(LONG_AGO))),
     "unnamed": ("ask", None, "aws ec2 describe-tags", lambda w: w.own("[unnamed]")),
@@ -234,7 +234,7 @@ OWNED_HISTORIES: dict[str, tuple[str, str | None, str, Callable[[InstanceWorld],
                         lambda w: w.own("ml/a-3", row={"Siblings": 4, "IdleSiblings": 1})),
     "low activity": ("keep", None, "something executed",
                     lambda w: (w.own(QuietMinutes=None), w.change(59, Executions=80))),
-    "executions unread": ("keep", None, f"{WORLD_JOB} held cores",
+    "executions not read": ("keep", None, f"{WORLD_JOB} held cores",
         lambda w: w.own(QuietMinutes=None)),
     "just started": ("keep", None, f"{WORLD_JOB} held cores", lambda w: w.own(quiet=3)),
     "partly used": ("keep", None, "a core was busy",

@@ -138,7 +138,7 @@ def test_a_call_that_fails_releases_nothing(answered, logs, stream, failure):
 
 
 def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
-    """A group without an end is left after 300 calls, and the message says what to do."""
+    """The reading of an endless group stops after 300 calls, and the message has a remedy."""
     answer = {"events": []}
     logs.answer = lambda request: (
         None if "logStreamNames" in request else {**answer, "nextToken": str(len(logs.asked))}

@@ -62,7 +62,7 @@ def test_a_filter_that_nothing_matches_falls_back_to_all(open_page, address, mem
 
 
 def test_alarms_outside_of_a_filter_are_counted(open_page, address):
-    """An absence inside a filter is not shown as an absence, and one press leads out of it."""
+    """Alarms outside of a filter are counted, and one button removes the filter."""
     page = open_page(with_state(address, "cluster=research"))
     expect(status(page, "Alarms: 1 here, 2 elsewhere (1 now, 1 today)")).to_be_visible()
     page.get_by_role("button", name="Show all clusters").click()
@@ -104,7 +104,7 @@ def test_an_owner_replaces_the_instance_of_another_owner(open_page, address):
 
 
 def test_data_turn_gray_after_ten_minutes(open_page, address, watched):
-    """A page whose server is gone says so, keeps its numbers in gray and names their age."""
+    """A page without its server shows an error, and its numbers in gray with their age."""
     page = open_page(with_state(address, "instance=i-06f58c76ba1c4c2e7"))
     expect(card(page, "idle")).to_have_text("60")
     expect(page.locator(".instance .live").first).to_be_visible()
