@@ -9,9 +9,9 @@ demo` on this machine, at the address that the rehearsal's page publishes.
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import json
 import os
+import re
 import traceback
 import urllib.parse
 import urllib.request
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
 """The document in which the page of `make demo` describes its embedded AWS."""
 
+# The whole address: in http://a.example\@127.0.0.1 another reader may see another host.
+_LOOPBACK_ADDRESS: Final = re.compile(r"http://(127\.0\.0\.1|\[::1\]):[0-9]{1,5}")
 _REHEARSAL_TIMEOUT_S: Final = 5.0
 _MAX_REHEARSAL_BYTES: Final = 65_536
 _CONNECT_TIMEOUT_S: Final = 5
@@ -84,11 +86,8 @@ class Account:
         import boto3  # noqa: PLC0415 - as in `client`
 
         with _configured():
-            return self._given_region or boto3.session.Session().region_name
-
-    @property
-    def _given_region(self) -> str | None:
-        return self._region or region_of_variables(os.environ)
+            region = self._region or region_of_variables(os.environ)
+            return region or boto3.session.Session().region_name
 
     @property
     def partition(self) -> str:
@@ -122,7 +121,7 @@ class Account:
             proxies={} if self.is_rehearsal else None,
         )
         with _configured():
-            session = boto3.session.Session(region_name=region or self._given_region, **keys)
+            session = boto3.session.Session(region_name=region or self.region, **keys)
             client = session.client(service, endpoint_url=self._endpoint_url, config=config)
         client.meta.events.register("before-parse", _require_whole)
         return client
@@ -349,15 +348,18 @@ def rehearsed_account(place: JsonObject) -> Account:
 
     Raises:
         LookupError: If a member is missing.
-        ValueError: If the rehearsal is not on this machine.
+        ValueError: If the rehearsal is not on this machine: it must not reach an account.
     """
+    endpoint_url = str(place["endpoint_url"])
+    if not _LOOPBACK_ADDRESS.fullmatch(endpoint_url):
+        raise ValueError(endpoint_url)
     return Account(
         log_group=str(place["log_group"]),
         rollups_log_group=str(place["rollups_log_group"]),
         stack_name=str(place["stack_name"]),
         is_rehearsal=True,
         _region=str(place["region"]),
-        _endpoint_url=_loopback(str(place["endpoint_url"])),
+        _endpoint_url=endpoint_url,
     )
 
 
@@ -366,19 +368,3 @@ def _no_rehearsal(address: str) -> SourceError:
         f"No rehearsal answers at {address}. "
         "Run `make demo` in a clone of the repository and wait until it prints this address."
     )
-
-
-def _loopback(endpoint_url: str) -> str:
-    """
-    Return *endpoint_url* only if it is on this machine: a rehearsal must not reach an account.
-
-    Raises:
-        ValueError: If its host is not a numeric loopback address.
-    """
-    parts = urllib.parse.urlsplit(endpoint_url)
-    host = ipaddress.ip_address(parts.hostname or "")
-    if parts.scheme != "http" or not host.is_loopback:
-        raise ValueError(endpoint_url)
-    # Built from parts: in http://a.example\@127.0.0.1 the SDK sees another host than the one above.
-    name = str(host) if host.version == 4 else "[::1]"
-    return f"http://{name}:{parts.port or http.client.HTTP_PORT}"

@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
 from neuron_emf.check_results import CheckResult, failed, not_tried, ok, warning
-from neuron_emitter.delivery.aws_failures import (
-    ALREADY_EXISTS,
-    PROXY_ADVICE,
-    access_advice,
-    bounded,
-)
+from neuron_emitter.delivery.aws_failures import PROXY_ADVICE, access_advice, bounded
 
 if TYPE_CHECKING:
     from neuron_emf.account import Account
@@ -29,9 +24,8 @@ if TYPE_CHECKING:
 
 ACCESS: Final = "access"
 CREDENTIALS_REJECTED: Final = "credentials"
-STREAM_EXISTS: Final = "exists"
 EXPIRED: Final = "expired"
-NO_LOG_GROUP: Final = "no_log_group"
+NO_LOG_GROUP: Final = "missing"
 NO_CREDENTIALS: Final = "no_credentials"
 PROXY_ERROR: Final = "proxy"
 CALL_REFUSED: Final = "refused"
@@ -50,10 +44,6 @@ MAX_SKEW_S: Final = 60.0
 
 BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
 TOKENS: Final = ("nextToken", "NextToken")  # the token of the next page, as each service names it
-_REASONS_OF_CAUSES: Final = {"": CALL_REFUSED, "invalid": CALL_REFUSED, "missing": NO_LOG_GROUP}
-"""Names here of causes that `neuron_emitter.delivery.aws_failures` names differently."""
-
-
 _CLIENT_ADVICE: Final = {
     NO_CREDENTIALS: f"set AWS_PROFILE, or give the instance a role; {BIND_ROLE}",
     EXPIRED: "renew the credentials, or give the instance a role",
@@ -153,13 +143,10 @@ class AwsClient:
         self._compare_clocks(getattr(error, "response", None) or {})
         code = error_code(error)
         words = words_of(error)
-        if code == ALREADY_EXISTS:
-            return Answer(action, reason=STREAM_EXISTS)
-        cause = refusal_cause(error)
-        detail = f"{code}: {words}" if code and words else code or words
-        reason = _REASONS_OF_CAUSES.get(cause, cause)
-        if cause == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not called
+        reason = refusal_cause(error) or CALL_REFUSED
+        if reason == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not called
             reason = NO_CREDENTIALS
+        detail = ": ".join(filter(None, (code, words)))
         return Answer(action, reason=reason, words=bounded(detail))
 
     def _compare_clocks(self, response: JsonObject) -> None:

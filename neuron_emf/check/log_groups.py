@@ -30,7 +30,6 @@ from neuron_emf.check.aws_client import (
     NO_LOG_GROUP,
     NOT_AUTHENTICATED,
     PROXY_ERROR,
-    STREAM_EXISTS,
     UNREACHABLE,
     Answer,
     AwsClient,
@@ -39,8 +38,7 @@ from neuron_emf.check.aws_client import (
     unanswered,
 )
 from neuron_emf.check_results import CheckResult, failed, not_needed, not_tried, ok, warning
-from neuron_emitter.delivery.aws_failures import unreachable
-from neuron_emitter.delivery.destination import stream_name
+from neuron_emitter.delivery.aws_failures import ALREADY_EXISTS, unreachable
 from neuron_wire.names import VERSION
 from neuron_words.quantity_words import counted
 
@@ -87,7 +85,16 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
         return missing, not_tried("there is no log group"), NO_LOG_GROUP
     days = group.get("retentionInDays")
     kept = f"kept {counted(days, 'day')}" if isinstance(days, int) else "never expires"
-    return ok(f"{name}, {kept}"), _class(group), ""
+    group_class = str(group.get("logGroupClass", STANDARD_CLASS))  # older Regions have no classes
+    class_result = ok(f"{STANDARD_CLASS}: metrics are extracted, subscriptions deliver")
+    if group_class != STANDARD_CLASS:
+        class_result = failed(
+            f"{group_class}: lines are kept, but metrics are not extracted and nothing can "
+            "subscribe",
+            f"create a log group of class {STANDARD_CLASS} under another name: the class "
+            "cannot be changed",
+        )
+    return ok(f"{name}, {kept}"), class_result, ""
 
 
 def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, JsonObject | None]:
@@ -114,17 +121,6 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     return unanswered(answer, aws.arn(), "; emitters do not need it")
 
 
-def _class(group: JsonObject) -> CheckResult:
-    group_class = str(group.get("logGroupClass", STANDARD_CLASS))  # older Regions have no classes
-    if group_class == STANDARD_CLASS:
-        return ok(f"{STANDARD_CLASS}: metrics are extracted, subscriptions deliver")
-    return failed(
-        f"{group_class}: lines are kept, but metrics are not extracted and nothing can subscribe",
-        f"create a log group of class {STANDARD_CLASS} under another name: the class "
-        "cannot be changed",
-    )
-
-
 def check_subscription(aws: AwsClient) -> CheckResult:
     """Check that minute lines of the group are delivered to the stack."""
     group = aws.account.log_group
@@ -140,31 +136,27 @@ def check_subscription(aws: AwsClient) -> CheckResult:
         return unanswered(answer, aws.arn(f"{group}:*"), "; emitters do not need it")
     name = f"{stack_name}-minutes"
     subscription = next((row for row in filters if row.get("filterName") == name), None)
-    if subscription is not None:
-        return _judged(subscription, stack_name)
-    others = ", ".join(str(row.get("filterName")) for row in filters)
-    there = f"; there is {others}" if others else ""
-    return failed(
-        f"the log group has no subscription filter {name}{there}: no line reaches the stack",
-        f"{_DEPLOY_WITH_GROUP}, or name the stack that takes the lines with --stack-name",
-    )
-
-
-def _judged(found: JsonObject, stack_name: str) -> CheckResult:
-    name = f"{stack_name}-minutes"
-    pattern = str(found.get("filterPattern", ""))
-    destination = str(found.get("destinationArn", ""))
-    if pattern.strip() != PATTERN:
-        passing = "every line" if not pattern.strip() else f"what matches {pattern}"
-        return failed(f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY_WITH_GROUP)
-    receiver = _RECEIVER.fullmatch(destination)
-    if receiver is None or not stack_name.startswith(receiver[1] or ""):
+    if subscription is None:
+        others = ", ".join(str(row.get("filterName")) for row in filters)
+        there = f"; there is {others}" if others else ""
         return failed(
-            f"{name} delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
-            f"RecordsStream of {stack_name}, nor a destination of another account",
-            _DEPLOY_WITH_GROUP,
+            f"the log group has no subscription filter {name}{there}: no line reaches the stack",
+            f"{_DEPLOY_WITH_GROUP}, or name the stack that takes the lines with --stack-name",
         )
-    return ok(f"{name} delivers minute lines to {destination}")
+    pattern = str(subscription.get("filterPattern", ""))
+    destination = str(subscription.get("destinationArn", ""))
+    receiver = _RECEIVER.fullmatch(destination)
+    if pattern.strip() != PATTERN:
+        passing = f"what matches {pattern}" if pattern.strip() else "every line"
+        fault = f"lets {passing} through instead of {PATTERN}"
+    elif receiver is None or not stack_name.startswith(receiver[1] or ""):
+        fault = (
+            f"delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
+            f"RecordsStream of {stack_name}, nor a destination of another account"
+        )
+    else:
+        return ok(f"{name} delivers minute lines to {destination}")
+    return failed(f"{name} {fault}", _DEPLOY_WITH_GROUP)
 
 
 def selects(criteria: str, group: str) -> bool | None:
@@ -211,7 +203,6 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
 
 
 KIND: Final = "probe"
-STREAM_TEMPLATE: Final = "check/{instance}"
 ROUND_TRIP_TIMEOUT_S: Final = 180.0
 """Seconds to wait for a line; recorded lines could not be read for more than 90 s."""
 
@@ -233,23 +224,20 @@ def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One line on its way, through *aws* to the stream of *instance_id*."""
+    """One line on its way, through *aws* to the log stream *stream*."""
 
     aws: AwsClient
-    instance_id: str
+    stream: str
     now_ms: int
-
-    @property
-    def _stream(self) -> str:
-        return stream_name(STREAM_TEMPLATE, cluster="", instance_id=self.instance_id)
 
     def make_stream(self) -> CheckResult:
         """Call CreateLogStream; an existing stream also proves the permission."""
         answer = self._ask("create_log_stream")
-        if answer.reason in {"", STREAM_EXISTS}:
-            again = ", which already existed" if answer.reason else ""
-            return ok(f"{answer.action} made {self._stream}{again}")
-        return self._refused(answer)
+        if answer.words.startswith(ALREADY_EXISTS):
+            return ok(f"{answer.action} made {self.stream}, which already existed")
+        if answer.reason:
+            return self._refused(answer)
+        return ok(f"{answer.action} made {self.stream}")
 
     def put_line(self, line: str, *, has_stream: bool) -> CheckResult:
         """Call PutLogEvents with *line*, even if no stream was created: it may exist."""
@@ -258,7 +246,7 @@ class Probe:
         if answer.reason and not has_stream and answer.reason != ACCESS:
             return not_tried("there is no log stream")
         if answer.reason == NO_LOG_GROUP:
-            sentence = f"{self._stream} was created but does not exist yet"
+            sentence = f"{self.stream} was created but does not exist yet"
             return failed(sentence, "try again; emitters do, too")
         if answer.reason:
             return self._refused(answer)
@@ -278,31 +266,29 @@ class Probe:
         waited_s = 0.0
         while True:
             answer = self._ask("get_log_events", startTime=self.now_ms, startFromHead=True)
+            if answer.reason == ACCESS:
+                group = self.aws.account.log_group
+                resource = self.aws.arn(f"{group}:log-stream:{self.stream}")
+                return warning(
+                    f"unknown: {answer.action} on {resource} is denied, as it is to every emitter",
+                    f"nothing; to check it, allow {answer.action} in your IAM policy",
+                )
             if answer.reason:
-                return self._unread(answer)
+                sentence = f"AWS did not answer {answer.action} ({answer.words})"
+                return warning(sentence, "try again, or look for it")
             if any(event.get("message") == line for event in answer.response.get("events", ())):
                 return ok(f"{answer.action} returned the line")
             if waited_s >= ROUND_TRIP_TIMEOUT_S:
                 return warning(
                     f"the line was accepted but cannot be read after {ROUND_TRIP_TIMEOUT_S:g} s",
-                    f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
+                    f"look for it in {self.stream}: CloudWatch Logs may show new lines late",
                 )
             time.sleep(ROUND_TRIP_POLL_S)
             waited_s += ROUND_TRIP_POLL_S
 
     def _ask(self, operation: str, **parameters: object) -> Answer:
-        names = {"logGroupName": self.aws.account.log_group, "logStreamName": self._stream}
+        names = {"logGroupName": self.aws.account.log_group, "logStreamName": self.stream}
         return self.aws.ask("logs", operation, **names, **parameters)
-
-    def _unread(self, answer: Answer) -> CheckResult:
-        resource = self.aws.arn(f"{self.aws.account.log_group}:log-stream:{self._stream}")
-        if answer.reason == ACCESS:
-            return warning(
-                f"unknown: {answer.action} on {resource} is denied, as it is to every emitter",
-                f"nothing; to check it, allow {answer.action} in your IAM policy",
-            )
-        sentence = f"AWS did not answer {answer.action} ({answer.words})"
-        return warning(sentence, "try again, or look for it")
 
     def _refused(self, answer: Answer) -> CheckResult:
         group = self.aws.account.log_group

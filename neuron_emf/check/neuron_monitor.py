@@ -108,7 +108,14 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
     finally:
         end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its own pid, once; never by name
     if report is not None:
-        return _answered(report, name, passed_s), report
+        result = f"{name} answered within {passed_s:.1f} s"
+        if report.dropped_groups:
+            groups = ", ".join(sorted(set(report.dropped_groups)))
+            return warning(
+                f"{result}, with values of a wrong type in {groups}",
+                "the values of these groups are unknown in records: check for a newer neuron-emf",
+            ), report
+        return ok(result), report
     error_output = child.error_tail.text()
     words = f"; its standard error: {error_output}" if error_output else ""
     what = f" but output that is not a report: {framer.last_problem}" if framer.malformed else ""
@@ -118,17 +125,6 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         return failed(result, _RUN_IT), None
     result = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"
     return failed(result, f"{_RUN_IT}, or allow more with --monitor-seconds"), None
-
-
-def _answered(report: Report, name: str, after_s: float) -> CheckResult:
-    result = f"{name} answered within {after_s:.1f} s"
-    if report.dropped_groups:
-        groups = ", ".join(sorted(set(report.dropped_groups)))
-        return warning(
-            f"{result}, with values of a wrong type in {groups}",
-            "the values of these groups are unknown in records: check for a newer neuron-emf",
-        )
-    return ok(result)
 
 
 def check_devices(
@@ -154,20 +150,17 @@ def check_devices(
         f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
     )
     seen = f"{counted(devices, 'device')}{device_type}, {counted(cores, 'logical core')}"
-    if unseen := _unseen_counters(report):
-        return warning(f"{seen}; cores are unknown: {REASON_WORDS[unseen]}", _COUNTERS_ADVICE)
-    return _judge_count(devices, seen, instance_type)
-
-
-def _judge_count(devices: int, seen: str, instance_type: str | None) -> CheckResult:
+    result = ok(seen)
     known = INSTANCE_TYPES.get(instance_type or "")
-    if known is not None and devices < known.devices:
-        return warning(
+    if unseen := _unseen_counters(report):
+        result = warning(f"{seen}; cores are unknown: {REASON_WORDS[unseen]}", _COUNTERS_ADVICE)
+    elif known is not None and devices < known.devices:
+        result = warning(
             f"{seen}, of the {known.devices} devices of {known.name}",
             "nothing, if a container has only a part of the instance; otherwise pass it all "
             "devices, or the others are missing in all figures",
         )
-    return ok(seen)
+    return result
 
 
 def _unseen_counters(report: Report) -> str:

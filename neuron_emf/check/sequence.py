@@ -232,7 +232,8 @@ class AwsSequence:
         )
         now_ms = round(time.time() * 1000)
         text = probe_line(cluster, instance_id, now_ms)
-        line = Probe(aws, instance_id, now_ms=now_ms)
+        stream_of_check = stream_name("check/{instance}", cluster="", instance_id=instance_id)
+        line = Probe(aws, stream_of_check, now_ms)
         found["log stream"] = stream = line.make_stream()
         found["log line"] = line.put_line(text, has_stream=stream.state != CHECK_FAILED)
         if found["log line"].state != CHECK_OK:

@@ -56,8 +56,7 @@ class ChangeSet:
 
 def make_change_set(
     cloudformation: Any,  # noqa: ANN401 - boto3 publishes no types
-    stack: Stack | None,
-    name: str,
+    stack: Stack,
     parameters: Sequence[JsonObject],
     request: JsonObject,
 ) -> ChangeSet | None:
@@ -69,7 +68,7 @@ def make_change_set(
     Raises:
         SourceError: If CloudFormation rejects the template or a value.
     """
-    is_new = stack is None or stack.status == NEW
+    name = stack.name
     change_set = f"neuron-emf-{secrets.token_hex(8)}"
     with drop_on_error(cloudformation, name, change_set):
         with documented("cloudformation:CreateChangeSet"):
@@ -77,7 +76,7 @@ def make_change_set(
                 StackName=name,
                 ChangeSetName=change_set,
                 ClientToken=change_set,  # so that a repetition after a lost answer creates only one
-                ChangeSetType="CREATE" if is_new else "UPDATE",
+                ChangeSetType="CREATE" if stack.status in ("", NEW) else "UPDATE",
                 Parameters=parameters,
                 **request,
             )
@@ -88,9 +87,8 @@ def make_change_set(
                 changes = [change["ResourceChange"] for change in answer["Changes"]]
             # what keeps its value has the stack's own, whatever the answer says
             kept = {row["ParameterKey"] for row in parameters if "UsePreviousValue" in row}
-            before = stack.parameters if stack is not None else {}
             after = values_of(answer.get("Parameters") or ())
-            after |= {key: before[key] for key in after if key in kept}
+            after |= {key: stack.parameters[key] for key in after if key in kept}
             return ChangeSet(name, change_set, changes, after)
         reason = " ".join(str(answer.get("StatusReason") or "").split())[:500]
         if not any(words in reason for words in _UNCHANGED):
@@ -132,10 +130,9 @@ def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401
         )
 
 
-def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[RenderableType]:
+def change_listing(change_set: ChangeSet, stack: Stack) -> Iterator[RenderableType]:
     """Yield tables of the changes that *change_set* makes to *stack*."""
-    kept = stack.parameters if stack is not None else {}
-    yield _parameters(change_set.parameters, kept)
+    yield _parameters(change_set.parameters, stack.parameters)
     table = Table("action", "resource", "type", title="Resources", title_justify="left")
     losses = []
     for row in sorted(change_set.changes, key=itemgetter("Action", "LogicalResourceId")):

@@ -140,14 +140,13 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     stack = Stack.describe(cloudformation, name)
     require_usable(stack)
     require_same_kind(stack, package.defaults)
-    kept = stack.parameters if stack is not None else {}
-    require_one_step(kept, named)
-    parameters_then = {**package.defaults, **kept, **named}
+    require_one_step(stack.parameters, named)
+    parameters_then = {**package.defaults, **stack.parameters, **named}
     if unpriced := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
         click.echo(unpriced, err=True)
         is_person = sys.stdin is not None and sys.stdin.isatty()
         # the operator of an upgrade was asked before
-        if not kept and not settings.yes and is_person:
+        if not stack.parameters and not settings.yes and is_person:
             named |= ask_prices(parameters_then)
     given = given_parameters(package.defaults, named, stack)
     if package.functions:
@@ -155,7 +154,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     else:
         template = {"TemplateBody": package.source}  # under the 51,200 bytes of a request
     request = {"Capabilities": list(package.capabilities), **template, **choices}
-    change_set = make_change_set(cloudformation, stack, name, given, request)
+    change_set = make_change_set(cloudformation, stack, given, request)
     if change_set is None:
         click.echo(f"No changes: {name} is up to date.")
         return 0

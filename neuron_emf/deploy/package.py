@@ -264,7 +264,7 @@ def release_bucket(account: Account, choices: JsonObject) -> ReleaseBucket:
     """
     cloudformation = account.client("cloudformation")
     stack = Stack.describe(cloudformation, BUCKET_STACK_NAME)
-    if stack is None:
+    if not stack.status:
         body = Path(__file__).with_name("bucket.yaml").read_text(encoding="utf-8")
         with documented("cloudformation:CreateStack"):
             try:
@@ -274,7 +274,7 @@ def release_bucket(account: Account, choices: JsonObject) -> ReleaseBucket:
             except Exception as error:
                 if error_code(error) != "AlreadyExistsException":
                     raise
-    if stack is None or (stack.is_busy and stack.status != DELETING):
+    if not stack.status or (stack.is_busy and stack.status != DELETING):
         stack = wait_until_done(cloudformation, BUCKET_STACK_NAME)
     if "BucketName" not in stack.outputs or stack.status == DELETING:
         require_usable(stack)

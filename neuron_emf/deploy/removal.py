@@ -95,7 +95,7 @@ def read_removal(account: Account, name: str) -> Removal:
     cloudformation = account.client("cloudformation")
     stack = Stack.describe(cloudformation, name)
     bucket, users = _releases(account, cloudformation, name)
-    if stack is None:
+    if not stack.status:
         if bucket is None or users:
             region = cloudformation.meta.region_name
             msg = f"{region} has no stack {name}. Check --stack-name and --region."
@@ -246,7 +246,7 @@ def _releases(
 ) -> tuple[ReleaseBucket | None, str]:
     """Return the bucket of releases if there is one, and why it stays after a deletion."""
     stack = Stack.describe(cloudformation, BUCKET_STACK_NAME)
-    if stack is None or "BucketName" not in stack.outputs:
+    if "BucketName" not in stack.outputs:
         return None, ""
     bucket = bucket_of(account, stack)
     if stack.is_protected or stack.is_busy:

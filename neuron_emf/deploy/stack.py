@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 
 NEW: Final = "REVIEW_IN_PROGRESS"  # it has a change set and no resources yet
 DELETING: Final = "DELETE_IN_PROGRESS"
-_DELETED: Final = "DELETE_COMPLETE"
 STACK_POLL_S: Final = 2.0
 STACK_TIMEOUT_S: Final = 3600.0
 
 _USABLE: Final = frozenset(
-    {NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
+    {"", NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 )
 _BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", DELETING})
 """Statuses of the stack itself: an operation begins with an event that has one of these."""
@@ -51,7 +50,8 @@ class Stack:
     Attributes:
         name: Its name.
 
-        status: The status as CloudFormation names it, such as `UPDATE_COMPLETE`.
+        status: The status as CloudFormation names it, such as `UPDATE_COMPLETE`; empty if there is
+            no stack with the name.
 
         parameters: The parameters of its last deployment.
 
@@ -72,9 +72,9 @@ class Stack:
         return self.status.endswith("_IN_PROGRESS") and self.status != NEW
 
     @classmethod
-    def describe(cls, cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - boto3 publishes no types
+    def describe(cls, cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - boto3 publishes no types
         """
-        Return the stack with that *name*; None if there is none.
+        Return the stack with that *name*; its status is empty if there is none.
 
         Raises:
             SourceError: If CloudFormation refuses.
@@ -84,7 +84,7 @@ class Stack:
                 (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
             except Exception as error:
                 if error_code(error) == "ValidationError" and "does not exist" in str(error):
-                    return None
+                    return cls(name, "", {}, {})
                 raise
             return cls(
                 name=name,
@@ -100,14 +100,14 @@ def values_of(rows: Iterable[Texts], kind: str = "Parameter") -> dict[str, str]:
     return {row[f"{kind}Key"]: row.get(f"{kind}Value", "") for row in rows}
 
 
-def require_usable(stack: Stack | None) -> None:
+def require_usable(stack: Stack) -> None:
     """
     Check that *stack* can be changed.
 
     Raises:
         SourceError: If it is being changed, or failed in a way that must be fixed first.
     """
-    if stack is None or stack.status in _USABLE:
+    if stack.status in _USABLE:
         return
     advice = "Wait until it has finished."
     if not stack.status.endswith("IN_PROGRESS"):
@@ -117,16 +117,15 @@ def require_usable(stack: Stack | None) -> None:
     raise SourceError(msg)
 
 
-def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
+def require_same_kind(stack: Stack, parameters: Collection[str]) -> None:
     """
     Check that *stack* was made from the kind of template that has these *parameters*.
 
     Raises:
         SettingsError: If one has functions and the other is for the emitters only.
     """
-    if stack is None or not stack.parameters:
-        return
-    if (OF_FUNCTIONS in stack.parameters) != (OF_FUNCTIONS in parameters):
+    is_changed = (OF_FUNCTIONS in stack.parameters) != (OF_FUNCTIONS in parameters)
+    if stack.parameters and is_changed:
         msg = (
             f"The stack {stack.name} cannot get functions or lose them. Deploy "
             "a second stack, with another --stack-name and AdoptLogGroup=true."
@@ -134,13 +133,13 @@ def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
         raise SettingsError(msg)
 
 
-def given_parameters(declared: Iterable[str], named: Texts, stack: Stack | None) -> list[Members]:
+def given_parameters(declared: Iterable[str], named: Texts, stack: Stack) -> list[Members]:
     """
     Return the parameters of the request: the *named* values, and the others as *stack* has them.
 
     A parameter that the stack does not have yet is omitted and takes its default.
     """
-    kept = stack.parameters if stack is not None and stack.status != NEW else {}
+    kept = {} if stack.status == NEW else stack.parameters
     return [
         {"ParameterKey": name, "ParameterValue": named[name]}
         if name in named
@@ -211,7 +210,7 @@ def delete_stack(cloudformation: Any, name: str, request: JsonObject) -> None:  
     with documented("cloudformation:DeleteStack"):
         cloudformation.delete_stack(StackName=name, **request)
     stack = wait_until_done(cloudformation, name)
-    if stack.status != _DELETED:
+    if stack.status:
         raise _failure(cloudformation, stack, "deleted")
 
 
@@ -232,7 +231,7 @@ def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - 
     """
     Wait until no operation on the stack *name* is in progress.
 
-    A stack that was deleted has the status `DELETE_COMPLETE`.
+    A stack that was deleted has an empty status.
 
     If the wait ends early, also by Ctrl-C, the operation in CloudFormation continues; standard
     error has a line about it.
@@ -248,7 +247,7 @@ def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - 
 
 
 def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above
-    stack = Stack.describe(cloudformation, name) or Stack(name, _DELETED, {}, {})
+    stack = Stack.describe(cloudformation, name)
     return None if stack.status == NEW or stack.is_busy else stack
 
 

@@ -130,7 +130,7 @@ def for_people(found: Tally) -> list[RenderableType]:
         parts.append(_titled(f"{escaped(place)}: ", violation.rule, where))
         parts += [Padding(text, (0, 0, 0, 4), expand=False) for text in sentences]
     if found.rules:
-        counts = _by_count(found.rules)
+        counts = found.rules.most_common()
         parts += ["", *(_titled(f"{count:>7}  ", rule) for rule, count in counts), ""]
     kinds = found.kinds
     more = " or more" if found.has_more else ""
@@ -152,16 +152,12 @@ def for_programs(found: Tally) -> Members:
         "more_metrics": found.has_more,
         "rules": [
             {"rule": rule, "level": _level(rule), "count": count, "advice": LINT_ADVICE[rule]}
-            for rule, count in _by_count(found.rules)
+            for rule, count in found.rules.most_common()
         ],
         "violations": [
             {"place": place, **asdict(violation)} for place, violation in found.violations
         ],
     }
-
-
-def _by_count(rules: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(rules.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _level(rule: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
 from neuron_emf.deploy.package import CAPABILITIES
-from neuron_emf.deploy.stack import NEW, Stack, given_parameters
+from neuron_emf.deploy.stack import Stack, given_parameters
 from neuron_emitter.errors import EmitterError
 from proof.accept.call_recording import AcceptError
 
@@ -142,7 +142,7 @@ def make_stack(
         AcceptError: If something of these names is there.
     """
     cloudformation = place.client("cloudformation")
-    if Stack.describe(cloudformation, name) is not None:
+    if Stack.describe(cloudformation, name).status:
         msg = f"The stack {name} is there already. Nothing was made; run again, for another name."
         raise AcceptError(msg)
     if keeps:
@@ -160,9 +160,9 @@ def make_stack(
     )
 
 
-def settled(place: AccountPlace, name: str) -> Stack | None:
+def settled(place: AccountPlace, name: str) -> Stack:
     """
-    Return the stack after all operations on it have ended; None if there is none.
+    Return the stack after all operations on it have ended; its status is empty if there is none.
 
     Raises:
         AcceptError: If that takes too long.
@@ -170,7 +170,7 @@ def settled(place: AccountPlace, name: str) -> Stack | None:
     deadline = time.monotonic() + REMOVED_WITHIN_S
     while True:
         stack = Stack.describe(place.client("cloudformation"), name)
-        if stack is None or stack.status == NEW or not stack.status.endswith("_IN_PROGRESS"):
+        if not stack.is_busy:
             return stack
         if time.monotonic() >= deadline:
             minutes = REMOVED_WITHIN_S / 60
@@ -189,8 +189,8 @@ def done(place: AccountPlace, name: str) -> Stack:
         AcceptError: If it did not get there.
     """
     stack = settled(place, name)
-    if stack is None or stack.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
-        msg = f"The stack {name} was not deployed, it is in {stack and stack.status}."
+    if stack.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+        msg = f"The stack {name} was not deployed, it is in {stack.status or 'no status'}."
         raise AcceptError(msg)
     return stack
 
@@ -204,7 +204,7 @@ def change_stack(place: AccountPlace, stack: Stack, **named: str) -> Stack:
         Capabilities=list(CAPABILITIES),
     )
     changed = settled(place, stack.name)
-    if changed is None:
+    if not changed.status:
         msg = f"The stack {stack.name} was deleted while it was changed."
         raise AcceptError(msg)
     return changed
@@ -213,8 +213,7 @@ def change_stack(place: AccountPlace, stack: Stack, **named: str) -> Stack:
 def delete_stack(place: AccountPlace, journal: Journal, name: str) -> str:
     """Delete a stack of the run. Return why not; empty if it is gone."""
     cloudformation = place.client("cloudformation")
-    stack = settled(place, name)
-    if stack is None:
+    if not settled(place, name).status:
         return ""
     (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
     if why := _untagged(STACK_KIND_OF_RESOURCE, name, found.get("Tags", ()), journal):
@@ -231,7 +230,7 @@ def delete_stack(place: AccountPlace, journal: Journal, name: str) -> str:
             _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
-    if stack is not None:
+    if stack.status:
         return f"stack {name}: it is in {stack.status}, see its events"
     for bucket in buckets:
         if why := remove_one(place, journal, MadeResource(BUCKET_KIND, bucket)):

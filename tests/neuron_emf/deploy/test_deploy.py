@@ -84,7 +84,7 @@ def test_a_parameter_without_a_value_keeps_the_value_of_the_stack():
         {"ParameterKey": "Mode", "UsePreviousValue": True},
         {"ParameterKey": "IdleAfterMinutes", "ParameterValue": "20"},
     ] == given_parameters(declared, {"IdleAfterMinutes": "20"}, stack())
-    for nothing in (None, stack(NEW)):
+    for nothing in (Stack("neuron-emf", "", {}, {}), stack(NEW)):
         assert [] == given_parameters(declared, {}, nothing)
 
 
