@@ -244,7 +244,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _is_of_the_sdk(error: Exception) -> bool:
-    return any(base.__module__.startswith("botocore.") for base in type(error).__mro__)
+    return type(error).__module__.startswith("botocore.")
 
 
 @contextmanager

@@ -93,16 +93,18 @@ def _loop(pulse: Pulse, now_s: float) -> CheckResult:
 
 
 def _reports(pulse: Pulse, now_s: float) -> CheckResult:
-    advice = "the emitter starts neuron-monitor again; its log has the output of neuron-monitor"
+    result = ok("received in the last minutes")
+    silent_s = pulse.at_s - (pulse.reported_s or pulse.started_s)
+    limit_s = SILENT_AFTER_S
     if pulse.reported_s is None:
-        ran_s = pulse.at_s - pulse.started_s
-        if ran_s > FIRST_REPORT_WITHIN_S:
-            return warning(f"none in {ran_s:.0f} s", advice)
-        return ok(f"none yet, {now_s - pulse.started_s:.0f} s after the start")
-    silent_s = pulse.at_s - pulse.reported_s
-    if silent_s > SILENT_AFTER_S:
-        return warning(f"none for {silent_s:.0f} s", advice)
-    return ok("received in the last minutes")
+        result = ok(f"none yet, {now_s - pulse.started_s:.0f} s after the start")
+        limit_s = FIRST_REPORT_WITHIN_S
+    if silent_s <= limit_s:
+        return result
+    return warning(
+        f"none for {silent_s:.0f} s",
+        "the emitter starts neuron-monitor again; its log has the output of neuron-monitor",
+    )
 
 
 def _delivery(pulse: Pulse, now_s: float) -> CheckResult:

@@ -179,7 +179,11 @@ class AwsSequence:
         try:
             aws, found["region"] = self._reached()
         except EmitterError as error:
-            found["region"] = _nowhere(error)
+            problem, _, advice = str(error).rstrip(".").rpartition(". ")  # the advice comes last
+            # The SDK also reads a Region from a profile.
+            if type(error.__cause__).__name__ == "ProfileNotFound":
+                advice = "correct AWS_PROFILE, or unset it"
+            found["region"] = failed(problem, advice)
             return not_tried("the region is unknown")
         why = self._asked(aws, found, cluster, instance_id)
         found["clock"] = check_clock(aws.skew_s)
@@ -225,11 +229,9 @@ class AwsSequence:
         if reason == NO_LOG_GROUP:
             return "there is no log group"
         is_readable = group_class.state != CHECK_FAILED
-        found["subscription"] = (
-            check_subscription(aws)
-            if is_readable
-            else not_tried("a log group of this class has none")
-        )
+        found["subscription"] = not_tried("a log group of this class has none")
+        if is_readable:
+            found["subscription"] = check_subscription(aws)
         now_ms = round(time.time() * 1000)
         text = probe_line(cluster, instance_id, now_ms)
         stream_of_check = stream_name("check/{instance}", cluster="", instance_id=instance_id)
@@ -261,11 +263,3 @@ class AwsSequence:
         if not groups:
             return not_needed("lines define no metrics")
         return check_extraction(aws, groups)
-
-
-def _nowhere(error: EmitterError) -> CheckResult:
-    problem, _, advice = str(error).rstrip(".").rpartition(". ")  # the advice comes last
-    # The SDK also reads a Region from a profile.
-    if type(error.__cause__).__name__ == "ProfileNotFound":
-        advice = "correct AWS_PROFILE, or unset it"
-    return failed(problem, advice)

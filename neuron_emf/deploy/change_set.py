@@ -132,7 +132,17 @@ def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401
 
 def change_listing(change_set: ChangeSet, stack: Stack) -> Iterator[RenderableType]:
     """Yield tables of the changes that *change_set* makes to *stack*."""
-    yield _parameters(change_set.parameters, stack.parameters)
+    before = stack.parameters
+    after = change_set.parameters
+    parameters = Table("parameter", "before", "after", title="Parameters", title_justify="left")
+    # A value that an older release does not know is lost: the next upgrade would use its default.
+    for name in {**after, **before}:
+        if before.get(name) != after.get(name):
+            was = escaped(before.get(name, "new"))
+            becomes = escaped(after.get(name, "forgotten"))
+            parameters.add_row(name, was or "empty", becomes or "empty")
+    is_unchanged = before and not parameters.row_count
+    yield Text("Parameters: unchanged.") if is_unchanged else parameters
     table = Table("action", "resource", "type", title="Resources", title_justify="left")
     losses = []
     for row in sorted(change_set.changes, key=itemgetter("Action", "LogicalResourceId")):
@@ -163,14 +173,3 @@ def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa:
         answer: JsonObject = pages.build_full_result()
         is_computed = answer["Status"].startswith(("CREATE_COMPLETE", "FAILED"))
         return answer if is_computed else None
-
-
-def _parameters(after: Texts, before: Texts) -> RenderableType:
-    table = Table("parameter", "before", "after", title="Parameters", title_justify="left")
-    # A value that an older release does not know is lost: the next upgrade would use its default.
-    for name in dict.fromkeys([*after, *before]):
-        if before.get(name) != after.get(name):
-            was = before.get(name, "new")
-            becomes = after.get(name, "forgotten")
-            table.add_row(name, escaped(was) or "empty", escaped(becomes) or "empty")
-    return Text("Parameters: unchanged.") if before and not table.row_count else table

@@ -247,11 +247,10 @@ def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
     values = {
         "log-group": stack.outputs.get("EmitterLogGroupName", DEFAULT_LOG_GROUP),
         "region": region,
+        "metrics": "none" if has_rollups else "cluster",
     }
-    if has_rollups:
-        values["metrics"] = "none"
-    else:
-        values |= {"metrics": "cluster", "cluster": stack.parameters.get("ClusterName", "")}
+    if not has_rollups:
+        values["cluster"] = stack.parameters.get("ClusterName", "")
     lines = "\n".join(f'{name} = "{value}"' for name, value in values.items())
     bind = f"neuron-emf deploy --bind-role ROLE --region {region} --stack-name {stack.name}"
     return (
@@ -262,13 +261,12 @@ def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
 
 def _is_confirmed(question: str) -> bool:
     try:
-        is_confirmed = click.confirm(question, err=True)
+        if click.confirm(question, err=True):
+            return True
     except click.Abort:  # the end of the input means no, and the change set must not stay
         click.echo("", err=True)
-        is_confirmed = False
-    if not is_confirmed:
-        click.echo("Nothing was changed.", err=True)
-    return is_confirmed
+    click.echo("Nothing was changed.", err=True)
+    return False
 
 
 def _pair(what: str, text: str) -> tuple[str, str]:
@@ -281,9 +279,8 @@ def _pair(what: str, text: str) -> tuple[str, str]:
 
 def _choices(settings: DeploySettings) -> Members:
     """Return tags and role of a request; without them CloudFormation keeps those of the stack."""
-    tags = [
-        {"Key": key, "Value": value} for key, value in (_pair("tag", tag) for tag in settings.tags)
-    ]
+    pairs = [_pair("tag", tag) for tag in settings.tags]
+    tags = [{"Key": key, "Value": value} for key, value in pairs]
     members = {"RoleARN": settings.role_arn, "Tags": tags}
     return {name: value for name, value in members.items() if value}
 

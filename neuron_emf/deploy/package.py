@@ -71,7 +71,7 @@ class Package:
     @property
     def capabilities(self) -> tuple[str, ...]:
         """Return the capabilities that CloudFormation needs."""
-        return CAPABILITIES if "\nTransform: " in self.source else CAPABILITIES[:1]
+        return CAPABILITIES if self.functions else CAPABILITIES[:1]
 
     def require_named(self, named: Texts) -> None:
         """

@@ -38,8 +38,7 @@ FLEETS: Final = (1, 10, 100, 1_000)
 
 _PSEUDO: Final = {"AWS::AccountId": "111122223333", "AWS::Partition": "aws"}
 _CONDITION: Final = re.compile(r"^  (\w+): (!.+?)(?: #.*)?$", re.MULTILINE)
-_TOKEN: Final = re.compile(r"'([^']*)'|([\[\]]|[^\s,\[\]']+)")
-_SUBSTITUTION: Final = re.compile(r"\$\{([\w:]+)\}")
+_TOKEN: Final = re.compile(r"'[^']*'|[\[\]]|[^\s,\[\]']+")
 _RESOURCES: Final = re.compile(r"^Resources:\n(.+?)^\w", re.MULTILINE | re.DOTALL)
 _LOGICAL_ID_LINE: Final = re.compile(r"^  \w+:(?: #.*)?$", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(r"^    (Type|Condition): (\S+)", re.MULTILINE)
@@ -70,22 +69,21 @@ def conditions(source: str, values: Texts) -> Callable[[str], bool]:
     """Return a function that evaluates a condition of the template *source* with *values*."""
     texts = dict(_CONDITION.findall(source.partition("\nConditions:\n")[2]))
 
-    def value(tokens: Iterator[re.Match[str]]) -> Any:  # noqa: ANN401 - text, truth or a list
-        quoted, word = next(tokens).groups()
+    def value(tokens: Iterator[str]) -> Any:  # noqa: ANN401 - text, truth or a list
+        word = next(tokens)
         if word == "[":
             return list(iter(partial(value, tokens), "]"))
-        if word is None or not word.startswith("!"):
-            return quoted if word is None else word
-        return functions[word](value(tokens))
+        if word in functions:
+            return functions[word](value(tokens))
+        return word.strip("'")
 
     functions: Mapping[str, Callable[[Any], Any]] = {
         "!And": all,
-        "!Condition": lambda name: value(_TOKEN.finditer(texts[name])),
+        "!Condition": lambda name: value(iter(_TOKEN.findall(texts[name]))),
         "!Equals": lambda terms: terms[0] == terms[1],
         "!Not": lambda terms: not terms[0],
         "!Or": any,
         "!Ref": values.__getitem__,
-        "!Sub": lambda text: _SUBSTITUTION.sub(lambda name: values[name[1]], text),
     }
     return functions["!Condition"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -75,7 +75,7 @@ class Removal:
     name: str
     parameters: Texts
     resources: Mapping[str, Texts]
-    roles: tuple[str, ...]
+    roles: list[str]
     bucket: ReleaseBucket | None
     users: str
 
@@ -100,7 +100,7 @@ def read_removal(account: Account, name: str) -> Removal:
             region = cloudformation.meta.region_name
             msg = f"{region} has no stack {name}. Check --stack-name and --region."
             raise SettingsError(msg)
-        return Removal(name, {}, {}, (), bucket, users)
+        return Removal(name, {}, {}, [], bucket, users)
     _require_deletable(stack)
     with documented("cloudformation:ListStackResources"):
         listed_resources = rows_of(
@@ -111,23 +111,17 @@ def read_removal(account: Account, name: str) -> Removal:
             for row in listed_resources
             if row["ResourceStatus"] != "DELETE_COMPLETE"
         }
-    removal = Removal(name, stack.parameters, rows, (), bucket, users)
-    return replace(removal, roles=tuple(_roles(account, removal.physical_id(_EMITTER_POLICY_ID))))
-
-
-def _roles(account: Account, policy: str) -> list[str]:
-    """Return the roles that have *policy*; none if there is no such policy."""
-    if not policy:
-        return []
-    iam = account.client("iam")
-    with documented("iam:ListEntitiesForPolicy"):
-        try:
-            rows = rows_of(iam, "list_entities_for_policy", "PolicyRoles", PolicyArn=policy)
-            return [row["RoleName"] for row in rows]
-        except Exception as error:
-            if error_code(error) != "NoSuchEntity":
-                raise
-            return []
+    removal = Removal(name, stack.parameters, rows, [], bucket, users)
+    if policy := removal.physical_id(_EMITTER_POLICY_ID):
+        iam = account.client("iam")
+        with documented("iam:ListEntitiesForPolicy"):
+            try:
+                roles = rows_of(iam, "list_entities_for_policy", "PolicyRoles", PolicyArn=policy)
+                removal.roles.extend(row["RoleName"] for row in roles)
+            except Exception as error:
+                if error_code(error) != "NoSuchEntity":  # deleted without the stack
+                    raise
+    return removal
 
 
 def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableType]:
@@ -235,8 +229,9 @@ def _remainders(account: Account, removal: Removal) -> Iterator[tuple[str, ...]]
 
 def _usd(stored_bytes: float | None, price: str) -> str:
     """Return USD a month for storage, as text."""
-    usd = None if stored_bytes is None else listed().prices[price].usd_of(stored_bytes / GB)
-    return UNKNOWN_CELL if usd is None else dollars(usd)
+    if stored_bytes is None:
+        return UNKNOWN_CELL
+    return dollars(listed().prices[price].usd_of(stored_bytes / GB))
 
 
 def _releases(

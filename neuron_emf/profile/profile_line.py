@@ -220,8 +220,10 @@ def _labels(values: JsonObject, amounts: Amounts) -> Members:
     labels = {
         name: values[key] for key, name in _PROFILE_TEXTS.items() if _is_text(values.get(key))
     }
-    indexes = {name: amounts.get(key, math.nan) for key, name in _INDEXES.items()}
-    return labels | {name: int(index) for name, index in indexes.items() if index % 1 == 0}
+    for key, name in _INDEXES.items():
+        if key in amounts and amounts[key] % 1 == 0:
+            labels[name] = int(amounts[key])
+    return labels
 
 
 def _is_text(value: object) -> bool:
