@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib.util
 import os
 import re
@@ -78,6 +79,25 @@ def test_documented_attributes_and_arguments_exist(repository):
         for path in (repository / folder).rglob("*.py")
     }
     assert {} == {path: names for path, names in unknown.items() if names}
+
+
+def modules_with_examples():
+    """Return the product's modules that have an example in a docstring, by import name."""
+    roots = {"emitter": "emitter", "lambda": "lambda", "local": ".", "neuron_emf": "."}
+    for folder, root in roots.items():
+        for path in (TESTS.parent / folder).rglob("*.py"):
+            if ">>> " in path.read_text("utf-8"):
+                module_path = path.relative_to(TESTS.parent / root).with_suffix("")
+                yield ".".join(module_path.parts)
+
+
+def test_an_example_in_a_docstring_prints_what_it_shows():
+    """Every example in a docstring of the product prints the output below it."""
+    results = {
+        name: doctest.testmod(importlib.import_module(name)) for name in modules_with_examples()
+    }
+    assert sum(result.attempted for result in results.values()) > 25
+    assert {} == {name: result.failed for name, result in results.items() if result.failed}
 
 
 def test_old_names_are_only_in_their_table_and_the_changelog():

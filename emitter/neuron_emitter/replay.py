@@ -163,6 +163,9 @@ def parse_time_s(text: str | None) -> float:
     """
     Return the seconds since the epoch of an ISO 8601 time, in UTC if it has no offset.
 
+    >>> parse_time_s("2026-11-20T08:00:00Z")
+    1795161600.0
+
     Raises:
         SettingsError: If *text* is missing or is not such a time.
     """

@@ -149,7 +149,12 @@ class LedgerRow(NamedTuple):
 
 
 def decimal_text(whole: int, places: int) -> str:
-    """Return *whole* smallest units as a decimal number: 1,500,000 with six places are `1.5`."""
+    """
+    Return *whole* smallest units as a decimal number: 1,500,000 with six places are `1.5`.
+
+    >>> decimal_text(1_500_000, 6)
+    '1.5'
+    """
     digits = f"{abs(whole):0{places + 1}d}"
     text = f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
     return f"-{text}" if whole < 0 else text
@@ -162,7 +167,12 @@ def part_key(hour: int, part: int) -> str:
 
 
 def parse_part_key(key: str) -> tuple[int, int] | None:
-    """Return the hour and the part in a key; None if it is not a key of the ledger."""
+    """
+    Return the hour and the part in a key; None if it is not a key of the ledger.
+
+    >>> parse_part_key("ledger/schema=1/date=2026-06-21/hour=00/part=03.json.gz")
+    (495000, 3)
+    """
     match = _LEDGER_KEY.fullmatch(key)
     try:
         return (_hour(f"{match[1]}T{match[2]}:00Z"), int(match[3])) if match else None
@@ -236,6 +246,9 @@ def unpack_lines(payload: bytes) -> str:
 def parse_hour(value: object) -> int:
     """
     Return the hour in the member Hour.
+
+    >>> parse_hour("2026-11-22T08:00Z")
+    498704
 
     Raises:
         WireFormatError: If *value* is not a whole hour.

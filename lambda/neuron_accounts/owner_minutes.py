@@ -146,6 +146,9 @@ def stem_of(owner: str) -> str:
     For a pod it is its namespace and its name without the suffix `-3`, `-x7k2p` or
     `-7d9f8c6b5-x7k2p` that Kubernetes adds; for an ECS task its service. Every other owner is its
     own stem.
+
+    >>> stem_of("ml/trainer-3/main"), stem_of("ecs:search/llama/server")
+    ('ml/trainer/', 'ecs:search')
     """
     if owner.startswith(_ECS_PREFIX):
         return owner.partition("/")[0] if owner.count("/") > 1 else owner

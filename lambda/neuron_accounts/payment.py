@@ -67,6 +67,9 @@ def paid_by_type(text: str) -> dict[str, Paid]:
 
     For a duplicate type, the last entry counts. An empty text sets no type.
 
+    >>> paid_by_type("trn1.32xlarge=committed,inf2.xlarge=avoidable")
+    {'trn1.32xlarge': 'committed', 'inf2.xlarge': 'avoidable'}
+
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
     """

@@ -56,6 +56,9 @@ def price_overrides(text: str) -> Amounts:
 
     For a duplicate key, the last price counts. An empty text has no override.
 
+    >>> price_overrides("trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4")
+    {'trn1.32xlarge': 13.5, 'eu-north-1/inf2.xlarge': 0.4}
+
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
     """

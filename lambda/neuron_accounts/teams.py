@@ -91,6 +91,10 @@ def team_rules(text: str) -> TeamRules:
     """
     Return the rules of the parameter Teams. An empty text has no rule.
 
+    >>> rules = team_rules("research|slurm:*=ml-research,*|prod/*=serving")
+    >>> rules.rules[0]
+    TeamRule(cluster='research', owner='slurm:*', team='ml-research')
+
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
     """

@@ -288,6 +288,10 @@ def rollup_metrics(text: str) -> tuple[MembersOf, tuple[str, ...]]:
     """
     Return the metrics of a rollup for the parameter Metrics, names separated by commas.
 
+    >>> metrics, unknown = rollup_metrics("Executions, NoSuchNumber")
+    >>> unknown
+    ('NoSuchNumber',)
+
     Returns:
         The named metrics and those that alarms read, or the default metrics if *text* is empty; and
         the names that do not belong to a number.

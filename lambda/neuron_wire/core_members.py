@@ -120,7 +120,12 @@ def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
 
 
 def core_ranges(cores: Iterable[int]) -> str:
-    """Return core indexes as text: 0 to 7 and 12 are `0-7,12`."""
+    """
+    Return core indexes as text: 0 to 7 and 12 are `0-7,12`.
+
+    >>> core_ranges([0, 1, 2, 3, 12])
+    '0-3,12'
+    """
     # Index minus position is constant within a range.
     place = count()
     runs = (list(run) for _, run in groupby(sorted(set(cores)), lambda core: core - next(place)))
@@ -141,6 +146,9 @@ def cores_in(line: JsonObject, name: str, width: int = MAX_CORES) -> Sequence[in
 def core_indexes(text: str) -> tuple[int, ...]:
     """
     Return the core indexes of a text that `core_ranges` wrote, ascending.
+
+    >>> core_indexes("0-3,12")
+    (0, 1, 2, 3, 12)
 
     Raises:
         WireFormatError: If *text* is not of that form or names a core that no

@@ -122,6 +122,9 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
     """
     Parse one log line.
 
+    >>> parse('{"Schema": 1, "Kind": "event", "Timestamp": 1795165140000}')
+    OtherRecord(kind='event')
+
     Raises:
         WireFormatError: If *message* is longer than a log event can be, is not
             JSON, is not a line of ours, has a Schema above `VERSION`, or

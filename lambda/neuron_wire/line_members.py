@@ -145,7 +145,12 @@ def minute_in(line: JsonObject, name: str) -> int | None:
 
 
 def minute_of(value: object) -> int | None:
-    """Return the milliseconds of a time such as `2026-11-20T08:59Z`; None if it is not one."""
+    """
+    Return the milliseconds of a time such as `2026-11-20T08:59Z`; None if it is not one.
+
+    >>> minute_of("2026-11-20T08:59Z")
+    1795165140000
+    """
     try:
         # Python 3.10 does not parse the Z
         moment = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
@@ -208,6 +213,11 @@ class WireFormatError(ValueError):
 
 
 def iso_minute(epoch_minute: int) -> str:
-    """Return a time such as `2026-11-21T03:14Z`; the greater text is the later minute."""
+    """
+    Return a time such as `2026-11-21T03:14Z`; the greater text is the later minute.
+
+    >>> iso_minute(29919419)
+    '2026-11-20T08:59Z'
+    """
     moment = datetime.fromtimestamp(60 * epoch_minute, timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%MZ")

@@ -80,6 +80,11 @@ def parse_query(text: str) -> MetricsInsightsQuery:
     """
     Parse the query *text*.
 
+    >>> query = 'SELECT MAX(IdleCores) FROM SCHEMA("Neuron/Cluster", ClusterName) '
+    >>> query += "GROUP BY ClusterName ORDER BY MAX() DESC"
+    >>> parse_query(query).function
+    'MAX'
+
     Raises:
         AlarmDefinitionError: If it is not of the family that this module accepts.
     """

@@ -51,6 +51,9 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
     A period is `90s`, `5m`, `2h`, `7d` or `1w`. A calendar time is in ISO 8601; without a zone it
     is UTC.
 
+    >>> moment_ms("2h", flag="--since", now_ms=1_795_165_200_000)
+    1795158000000
+
     Raises:
         SettingsError: If *text*, the value of *flag*, is neither.
     """
@@ -71,6 +74,9 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
 def month_period(text: str, now_ms: int) -> Period:
     """
     Return a month of UTC such as `2026-11`; the current month ends at *now_ms*.
+
+    >>> month_period("2026-10", now_ms=1_795_165_200_000)
+    Period(start_ms=1790812800000, end_ms=1793491200000)
 
     Raises:
         SettingsError: If *text* is not a month, or begins after *now_ms*.

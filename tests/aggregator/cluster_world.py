@@ -35,7 +35,7 @@ WORLD_BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc0000
 
 class FragileTable:
     """
-    The table as a forked process sees it, until the process reads the bucket at which it ends.
+    A table for a forked process, which ends the process when it reads a given bucket.
     """
 
     def __init__(self, table, how: str, ends):
@@ -229,8 +229,8 @@ def live_through(records, fates, rules=WORLD_RULES) -> ClusterWorld:
     Deliver *records* with their *fates*, then deliver what is missing and close until nothing is
     due.
 
-    Close has run before. A record that came more than 5 minutes before the first run and left no
-    marker is not found.
+    Close runs once before that: it does not find a record that came more than 5 minutes before its
+    first run and left no marker.
 
     A delivery takes wait_s between storing and reading the clock, and close runs in that time.
     """

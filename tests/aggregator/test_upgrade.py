@@ -57,7 +57,8 @@ def close_at(left_behind, monkeypatch, capsys):  # noqa: ARG001
 
 def test_records_in_flight_count_once(close_at):
     """
-    Records in flight count once: a late record is added to its minute, the open minute has both.
+    Records in flight count once: in the published minute a late record is added, in the open minute
+    both records count.
     """
     rollups = close_at(190)
     late = rollups[0]

@@ -42,7 +42,7 @@ UNVERIFIED = "AssignedUnverifiedCores"
 HALF_A_DAY = 999
 MONTH_MINUTES = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
-"""Payment of nearly every instance. Other values have tests of their bytes."""
+"""Payment of nearly every instance; other tests check the bytes of other values."""
 LAST_MEMBERS = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 
@@ -177,7 +177,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
 
 
 def test_a_runtime_line_is_documented_whole():
-    """A runtime line has every member of its kind if all of the runtime was read."""
+    """A runtime line has every member of its kind if every group of the runtime was read."""
     line = json.loads(line_of(runtime_draft(LONG_RUNTIME, everything("ba", 1), 7), "Neuron"))
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()

@@ -312,6 +312,9 @@ def name_in(value: object) -> str:
     Return the cluster's name from a name or an ARN; empty if *value* is neither.
 
     `arn:aws:ecs:us-east-1:123456789012:cluster/training` is `training`.
+
+    >>> name_in("arn:aws:ecs:us-east-1:123456789012:cluster/training")
+    'training'
     """
     if not isinstance(value, str):
         return ""

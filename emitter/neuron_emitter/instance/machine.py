@@ -134,6 +134,9 @@ def assignments(text: str) -> Iterator[tuple[str, str]]:
     Yield key and value of each line `KEY=VALUE`, as shells and Slurm write them.
 
     Comments, quotes around the value and `export` before the key are removed.
+
+    >>> list(assignments("export NAME='trn1'"))
+    [('NAME', 'trn1')]
     """
     for line in text.splitlines():
         key, equals, value = line.partition("#")[0].partition("=")

@@ -96,6 +96,10 @@ def read_faults(text: str, at_s: float) -> list[HardwareFault]:
 
     One write of a program is one message, and each of its lines with the mark is a fault. The lines
     after it, up to the next mark, belong to it.
+
+    >>> fault, = read_faults("neuron: NEURON_HW_ERR=DMA_ERROR nd-id=0 nc-id=1", at_s=0.0)
+    >>> fault.code, fault.device, fault.device_core
+    ('DMA_ERROR', 0, 1)
     """
     parts = []
     for line in text.split("\n"):

@@ -55,6 +55,9 @@ def parse_choice(texts: tuple[str, ...]) -> Choice:
     """
     Return the choice in *texts*, each of them NAME or NAME@instance.
 
+    >>> parse_choice(("DeviceMemoryUsed", "HostCpuPercent@instance")).by_instance
+    ('HostCpuPercent',)
+
     Raises:
         SettingsError: If one is not a gauge or tally of a minute line, or there are too many.
     """
@@ -88,6 +91,9 @@ MAX_LINE_TAGS: Final = 50  # the limit of one EC2 resource
 def parse_tags(texts: Iterable[str]) -> dict[str, str]:
     """
     Return the tags in *texts*, each of them KEY=VALUE.
+
+    >>> parse_tags(["team=search"])
+    {'team': 'search'}
 
     Raises:
         SettingsError: If one has no key or no value, or a key is given twice.

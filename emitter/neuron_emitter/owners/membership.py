@@ -111,6 +111,10 @@ def membership(groups: Iterable[tuple[str, str]]) -> Membership:
 
     With several hierarchies (version 1) the most specific one counts: not every controller has a
     group for everything.
+
+    >>> unit = "/system.slice/jupyter-ada.service"
+    >>> membership([("", unit)]).unit
+    'jupyter-ada.service'
     """
     members = []
     for controllers, path in groups:

@@ -225,14 +225,24 @@ def _gres(name: str, count: str, marks: str) -> Gres:
 
 
 def index_list(text: str) -> list[int]:
-    """Return the numbers of a list such as `0-3,7`, as Slurm and the kernel write them."""
+    """
+    Return the numbers of a list such as `0-3,7`, as Slurm and the kernel write them.
+
+    >>> index_list("0-3,7")
+    [0, 1, 2, 3, 7]
+    """
     spans = (span for part in text.split(",") if (span := _SPAN.fullmatch(part.strip())))
     pairs = ((int(span[1]), int(span[2] or span[1])) for span in spans)
     return [index for first, last in pairs for index in range(first, min(last, MAX_INDEX) + 1)]
 
 
 def names_node(nodes: str, node: str) -> bool:
-    """Return True if *node* is in a list such as `trn1-st-[1-4,7]`; numbers may have zeros."""
+    """
+    Return True if *node* is in a list such as `trn1-st-[1-4,7]`; numbers may have zeros.
+
+    >>> names_node("trn1-st-[1-4,7]", "trn1-st-3")
+    True
+    """
     for pattern in re.split(r",(?![^\[]*\])", nodes):
         texts = re.split(r"\[([0-9,-]+)\]", pattern)
         form = "([0-9]+)".join(map(re.escape, texts[::2]))

@@ -64,6 +64,9 @@ def decode(line: bytes) -> Report:
     """
     Parse one report.
 
+    >>> decode(b'{"neuron_runtime_data": []}').neuron_runtime_data
+    []
+
     Raises:
         ReportError: If *line* is not JSON, or JSON but not a report. A value
             of a wrong type only costs the group it is in.

@@ -151,6 +151,9 @@ def read_listen_address(text: str) -> ListenAddress:
     """
     Read `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT`; without an address, 127.0.0.1.
 
+    >>> read_listen_address("[::]:8008")
+    ListenAddress(host='::', port=8008)
+
     Raises:
         BadParameter: If *text* is of another form, or the port above 65535.
     """

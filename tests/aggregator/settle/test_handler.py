@@ -69,7 +69,8 @@ def rows():
 
 def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     """
-    An hour becomes eight objects with the rows of its minutes, and counts as metrics of the stack.
+    An hour becomes eight objects with the rows of its minutes, and its counts become metrics of the
+    stack.
     """
     counts = invoke(HOUR_EVENT)
     assert 1 == counts["HoursSettled"]
@@ -92,8 +93,8 @@ def test_a_bucket_that_takes_nothing_is_an_error(invoke):
 
 def test_every_page_of_ec2_is_read(monkeypatch):
     """
-    Every page of EC2's answer is read. An instance without a lifecycle is on demand, and other
-    types are not requested.
+    Every page of EC2's answer is read. An instance without a lifecycle is on demand, and the
+    request names only Neuron types.
     """
     pages = {
         None: {

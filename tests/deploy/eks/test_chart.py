@@ -120,9 +120,9 @@ def mounted(container, *, is_read_only=False):
 @given(POSSIBLE_VALUES)
 def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     """
-    Any values give only their permissions: the kubelet's socket with attribution, processes of the
-    node and names of pods with hostPID too, all devices with privileged, root with the kernel log,
-    and of the node otherwise only the spool.
+    Any values give only the permissions that they need. Attribution gives the kubelet's socket,
+    hostPID the node's processes and names of pods, `privileged` all devices, and the kernel log
+    root. Otherwise a pod has only the spool's folder of the node.
     """
     rendered = render(values)
     pod = rendered.pod
@@ -234,7 +234,10 @@ OF_THE_CHART = {
     "region",
     "spool_dir",
 }
-"""Settings with a value of their own, which are not keys of `settings`; hostPID adds /proc."""
+"""
+Settings that have a value of the chart and are therefore not keys of `settings`; hostPID sets
+/proc.
+"""
 SCHEMA_TYPES = {
     "bool": "boolean",
     "int": "integer",

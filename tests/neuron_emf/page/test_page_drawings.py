@@ -27,7 +27,7 @@ VALUES = st.none() | st.integers(min_value=0, max_value=9)
 @settings(max_examples=6, phases=WITHOUT_SHRINKING)
 @given(st.lists(MAPS, min_size=8, max_size=12))
 def test_the_pointer_finds_each_core_where_it_is_drawn(maps):
-    """The middle of each core's box, and no other core's, is the core's place, on the map."""
+    """The middle of a core's box leads to this core and no other, and every box is on the map."""
     expression = """(() => {
         const layout = page.layoutOf(one);
         const end = page.topOf(layout, one.sizes.length);
@@ -90,7 +90,11 @@ def test_an_hour_ends_now_and_not_with_the_newest_line(has_line, age_minutes, co
     st.integers(min_value=0), st.booleans(),
 )  # fmt: skip
 def test_a_gap_stays_a_gap_and_parts_add_up(rows, hidden, is_stacked):
-    """A missing value is not drawn; a part lies on the shown parts before it if all are known."""
+    """
+    A missing value is not drawn.
+
+    A part is stacked on the shown parts before it if all of them are known.
+    """
     series = [
         {"label": str(slot), "values": values, "slot": slot, "isHidden": bool(hidden >> slot & 1)}
         for slot, values in enumerate(rows)

@@ -25,7 +25,8 @@ CHANGES = st.fixed_dictionaries({}, optional=MEMBERS)
 START = {"cluster": "c", "team": "t", "owner": "o", "instance": "i",
          "group": "team", "range": "3h", "sort": "-usd", "open": "row:x"}  # fmt: skip
 
-FEW = settings(max_examples=8, phases=[Phase.generate])  # an example starts Node: none is shrunk
+# each example starts Node, so shrinking would take too long
+FEW = settings(max_examples=8, phases=[Phase.generate])
 
 
 def evaluate(expression, cases, name="state.js"):
@@ -60,7 +61,7 @@ def test_a_reload_or_a_shared_address_restores_the_state(states, token):
 @FEW
 @given(st.lists(st.tuples(STATES, CHANGES), min_size=20, max_size=40))
 def test_what_a_change_names_is_selected_and_what_it_contradicts_is_gone(pairs):
-    """Every named member has its value; an owner or instance of another selection never stays."""
+    """A selection sets every named member, and clears an owner or instance of another selection."""
     results = evaluate("page.select(one[0], one[1])", pairs)
     for (state, change), result in zip(pairs, results, strict=True):
         assert change.items() <= result.items()
@@ -86,7 +87,7 @@ def test_what_a_change_names_is_selected_and_what_it_contradicts_is_gone(pairs):
     ],
 )
 def test_a_selection_clears_only_what_it_contradicts(change, cleared):
-    """Members that are neither named nor contradicted stay."""
+    """A selection keeps each member that it neither names nor contradicts."""
     (result,) = evaluate("page.select(one[0], one[1])", [(START, change)])
     assert {**START, **change, **dict.fromkeys(cleared - change.keys(), "")} == result
 

@@ -97,7 +97,7 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool was not found")
 def test_promtool_reads_the_page():
-    """promtool objects only to a name that is the script's."""
+    """promtool objects to one name only, which neuron-monitor-prometheus.py gave it."""
     ended = run_program(["promtool", "check", "metrics"], input=full_page().text())
     expected = (
         'system_vcpu_count non-histogram and non-summary metrics should not have "_count" suffix'

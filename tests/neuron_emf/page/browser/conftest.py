@@ -65,7 +65,8 @@ def watched():
 @pytest.fixture
 def held():
     """Return requests that wait until a test releases them, at first none."""
-    return UserList()  # the browser's driver marks a handler, which a list's own does not let it
+    # the driver sets an attribute on a handler, which a bound method of a list does not permit
+    return UserList()
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_a_drag_zooms_all_charts(open_page, address):
 
 
 def test_keys_lead_from_a_core_to_its_instance_and_back(open_page, address):
-    """The words are those of the core, Enter opens its instance, and Escape leads back."""
+    """The map reads the selected core aloud, Enter opens its instance, and Escape leads back."""
     page = open_page(address)
     heat_map = page.get_by_role("application", name="Cores of cluster research")
     heat_map.focus()
@@ -116,7 +116,7 @@ def test_keys_lead_from_a_core_to_its_instance_and_back(open_page, address):
 
 
 def test_an_opened_hour_goes_on_and_does_not_stay_current(open_page, address):
-    """New minutes come while it is open; if no line comes for ten minutes, it is stale."""
+    """An open hour gets new minutes; if no line comes for ten minutes, it is marked as stale."""
     newest = [NEWEST_MS]
     now_ms = [NOW_MS]
 
@@ -153,6 +153,6 @@ def test_an_opened_hour_goes_on_and_does_not_stay_current(open_page, address):
     ],
 )
 def test_cores_are_those_of_the_filter(open_page, address, filter_of, shown):
-    """A team has its busy instances too, and instances outside the filter are counted."""
+    """A team's busy instances are shown too, and instances outside of the filter are counted."""
     page = open_page(address.replace("#", f"#{filter_of}&"))
     expect(page.locator(".cores-when")).to_contain_text(f"{shown} of 10 instances")

@@ -54,7 +54,7 @@ def loaded(page):
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_with_everything_open(open_page, address, scheme, width):
-    """A row, an alarm, an instance, every detail; contrast is among axe's rules."""
+    """axe finds no violation, also of contrast, with a row, an alarm and an instance open."""
     fragment = f"#{ROW}&instance={INSTANCE}&range=7d&"
     page = loaded(open_page(address.replace("#", fragment), width=width, color_scheme=scheme))
     page.evaluate(OPEN)
@@ -66,7 +66,7 @@ def test_axe_finds_nothing_with_everything_open(open_page, address, scheme, widt
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_before_anything_is_known(open_page, address, held, scheme):
-    """Skeletons hold no number and nothing green."""
+    """Before data arrives, placeholders show no number and nothing green."""
     routes = [(DATA_ROUTE, held.append)]
     page = open_page(address, ready=False, routes=routes, color_scheme=scheme)
     expect(page.locator(LOADED).first).to_be_visible()
@@ -78,7 +78,7 @@ def test_axe_finds_nothing_before_anything_is_known(open_page, address, held, sc
 
 @pytest.mark.parametrize("kind", ["token", "denied"])
 def test_axe_finds_nothing_in_trouble(open_page, address, watched, kind):
-    """Trouble of the whole page, and trouble of each part."""
+    """With an error of the whole page or of any part, axe finds no violation."""
     refusal = {"error": "It was refused.", "kind": kind, "action": "logs:FilterLogEvents"}
     routes = [(DATA_ROUTE, lambda route: route.fulfill(status=503, json=refusal))]
     page = loaded(open_page(address, routes=routes))
@@ -88,7 +88,7 @@ def test_axe_finds_nothing_in_trouble(open_page, address, watched, kind):
 
 @pytest.mark.parametrize("width", [390, 800, 1440])
 def test_nothing_is_beside_the_screen(open_page, address, width):
-    """At any width the page scrolls down only, also with every part open."""
+    """At any width the page scrolls only vertically, also with every part open."""
     fragment = f"#{ROW}&instance={INSTANCE}&"
     page = loaded(open_page(address.replace("#", fragment), width=width))
     page.evaluate(OPEN)
@@ -98,7 +98,7 @@ def test_nothing_is_beside_the_screen(open_page, address, width):
 
 
 def test_a_phone_shows_the_first_alarm_at_once_and_targets_are_large(open_page, address):
-    """390 by 844 pixels; a target is at least 24 pixels high and wide."""
+    """390 by 844 pixels show the first alarm; each target is at least 24 pixels high and wide."""
     fragment = f"#{ROW}&instance={INSTANCE}&"
     page = loaded(open_page(address.replace("#", fragment), width=390, height=844))
     box = page.locator(".alarms-line").first.bounding_box()
@@ -158,8 +158,8 @@ def renamed(name):
 )
 def test_names_are_text_wherever_they_are_shown(open_page, address, watched, name, shown):
     """
-    Nothing of them becomes an element or runs; characters that turn the direction, clear a
-    terminal or have no width are escapes.
+    No part of a name becomes an element or runs; characters that reverse the direction, clear a
+    terminal or have no width are escaped.
     """
     routes = [(DATA_ROUTE, renamed(name))]
     page = open_page(address.replace("#", f"#instance={INSTANCE}&"), routes=routes)
