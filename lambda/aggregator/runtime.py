@@ -195,4 +195,4 @@ def stack() -> tuple[environment.Environment, Table]:
 
 
 if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
-    stack()  # while Lambda still gives the start of a function a whole processor
+    stack()  # during the start, for which Lambda provides a whole processor

@@ -154,7 +154,7 @@ class ClusterNow:
 
         cost: The price of the idle cores.
 
-        avoidable: The most of the cost that ends when fully idle instances stop.
+        avoidable: The upper bound of the cost that ends when fully idle instances stop.
 
         avoidable_allocated: The part of the avoidable cost for allocated cores.
 

@@ -34,7 +34,7 @@ EXTRA_PERIODS_AT_10_S: Final = 6
 """Periods beyond N, as recorded with periods of 10 seconds and N = 3."""
 
 SETTLE_S: Final = 10
-"""Seconds before now at which CloudWatch's evaluation ends, about, as recorded answers show."""
+"""About how many seconds before now CloudWatch's evaluation ends, as recorded answers show."""
 
 
 class State(Enum):
@@ -168,7 +168,7 @@ def judge(
             return State.INSUFFICIENT_DATA, seen
     elif not all(breaches for _, breaches in real):
         return State.OK, seen
-    # Only breaching data, and less than needed: once it is old enough, the alarm fires.
+    # All data breaches, but there are too few periods. The alarm fires once the data is old enough.
     elif real[-1][0] + 1 >= needed and alarm.missing == "missing":
         return State.ALARM, f"{seen}; nothing newer contradicts them"
     return previous or State.INSUFFICIENT_DATA, f"{seen}; the state does not change"

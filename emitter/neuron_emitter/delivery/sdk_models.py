@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
-# Logs itself, and the sources of credentials: a role by web identity (EKS), or a sign-on.
+# CloudWatch Logs and the services that give credentials: by web identity (EKS) or by a sign-on.
 ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
 
-_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')  # a reference; quoted texts never contain it
+_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')  # matches only references: texts in quotes do not contain it
 _RAW_DECODER: Final = json.Decoder(dict[str, Raw])
 
 

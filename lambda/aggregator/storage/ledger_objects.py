@@ -22,7 +22,7 @@ class LedgerObjects:
         self._client = aws.client("s3")
 
     def put(self, key: str, payload: bytes) -> None:
-        """Put *payload* under *key*, over any other object."""
+        """Put *payload* under *key*, in place of any object that is there."""
         self._call("put_object", Key=key, Body=payload, ContentType="application/gzip")
 
     def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:

@@ -160,7 +160,7 @@ def test_one_notice_lists_every_action_that_is_missing(open_page, address, watch
 
 
 def test_a_stack_without_lines_names_the_next_command(open_page, address):
-    """Before the first rollup: the command that checks an emitter, the alarms, and no zeros."""
+    """Before the first rollup the page shows alarms, the command to type next, and no zeros."""
 
     def without_lines(route):
         answer = route.fetch()
@@ -200,7 +200,7 @@ def test_times_switch_between_utc_and_local(open_page, address):
 
 
 def test_numbers_of_an_old_run_of_close_are_not_shown(open_page, address):
-    """A run that is too old has its time and no number."""
+    """A run of close that is too old is shown with its time and without numbers."""
 
     def old(route):
         answer = route.fetch()
