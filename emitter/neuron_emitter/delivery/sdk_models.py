@@ -26,7 +26,8 @@ OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
 # CloudWatch Logs and the services that give credentials: by web identity (EKS) or by a sign-on.
 ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
 
-_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')  # matches only references: texts in quotes do not contain it
+# a reference to a shape; no quoted text in the files contains one
+_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')
 _RAW_DECODER: Final = json.Decoder(dict[str, Raw])
 
 
