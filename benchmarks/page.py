@@ -46,7 +46,7 @@ FIRST_SCREEN: Final = """
     if (!isShown()) { requestAnimationFrame(look); return; }
     requestAnimationFrame(() => setTimeout(() => {
       const answers = performance.getEntriesByType("resource").filter(
-        ({ name }) => /(now|alarms|breakdown|trend)\\.json/.test(name));
+        ({ name }) => /(now|alarms|amounts|charts|cores)\\.json/.test(name));
       resolve(performance.now() - Math.max(...answers.map(({ responseEnd }) => responseEnd)));
     }));
   };

@@ -11,10 +11,10 @@ partition.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from neuron_accounts.core_time import CoreTime, Part, time_of
 from neuron_accounts.ledger import LEDGER_PREFIX, gzip_lines, part_key, unpack_lines
@@ -28,7 +28,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_accounts.ledger import LedgerRow
 
@@ -237,9 +237,8 @@ def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreT
     )[:most]
 
 
-_sums_of: Final = attrgetter(
-    "allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle"
-)
+_SUMS: Final = ("allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle")
+_sums_of: Final = attrgetter(*_SUMS)
 _WORKS: Final = ("executions", "executions_cost", "priced_executions", "unknown_cost")
 _works_of: Final = attrgetter(*_WORKS)
 
@@ -251,6 +250,37 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
         parts = (*time.idle_by_part, *time.cost_by_part)
         rows.append((*key, *_sums_of(time), *parts, *_works_of(time)))
     return list(zip(*rows, strict=True))
+
+
+def idle_sums(
+    columns: Sequence[Sequence[Any]], key_size: int
+) -> Iterator[tuple[tuple[str | None, ...], int, int, int]]:
+    """Yield key, idle time, its price and its part without a price of each row of a summary."""
+    numbers = columns[key_size:]
+    if numbers:
+        parts = numbers[len(_SUMS) :]
+        idle = map(sum, zip(*parts[: len(Part)], strict=True))
+        cost = map(sum, zip(*parts[len(Part) : 2 * len(Part)], strict=True))
+        unpriced = numbers[_SUMS.index("unpriced_idle")]
+        yield from zip(zip(*columns[:key_size], strict=True), idle, cost, unpriced, strict=True)
+
+
+def cluster_times(columns: Sequence[Sequence[Any]]) -> dict[str, CoreTime]:
+    """Return the time of all owners of each cluster, from the column of owners of a summary."""
+    rows = defaultdict(list)
+    for _, cluster, _, *numbers in zip(*columns, strict=True):
+        rows[cluster].append(numbers)
+    return {
+        cluster: _time_of_numbers([_sum_of_known(column) for column in zip(*some, strict=True)])
+        for cluster, some in rows.items()
+    }
+
+
+def _sum_of_known(numbers: Sequence[Any]) -> Any:  # noqa: ANN401  # None only of executions
+    if None not in numbers:
+        return sum(numbers)
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
 
 
 def _time_of_numbers(numbers: list[int]) -> CoreTime:

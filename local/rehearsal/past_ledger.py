@@ -118,13 +118,17 @@ def problems_of_week(
     objects: Mapping[str, bytes], week: Week, page_week: Mapping[str, Any]
 ) -> list[str]:
     """Return a sentence if digest, report and page show different amounts of the same hours."""
+    range_ms = page_week["end_ms"] - page_week["start_ms"]
+    missing_ms = sum(end_ms - start_ms for start_ms, end_ms in page_week["missing"])
+    page_hours = (range_ms - missing_ms) // page_week["step_ms"]
+    page_usd = sum(row[-2] or 0 for row in page_week["amounts"]["owners"])
     hours_and_words = {
         "the digest": (len(week.settled), idle_usd(week.total)),
         "the report": (
             len(settled_hours(objects, week.hours)),
             idle_usd(report_of(objects).total),
         ),
-        "the page": (page_week["hours"], usd(page_week["total"]["usd"])),
+        "the page": (page_hours, usd(page_usd)),
     }
     amounts = {
         face: f"{words} in {counted(hours, 'hour')}"

@@ -134,7 +134,7 @@ class Rehearsal:
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
             server = open_page(stack.place, board, self.template, PORT)
             exits.enter_context(server)
-            page_week = server.view.reads["/breakdown.json"]({"range": "7d"})
+            page_week = server.view.reads["/amounts.json"]({"range": "7d"})
             wrong_week = problems_of_week(objects, week, page_week)
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, after its functions have run

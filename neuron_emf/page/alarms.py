@@ -24,7 +24,6 @@ from neuron_wire.catalogue import ALARMS
 from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE_KIND, MINUTE_MS
 from neuron_words.now_words import NOW, TODAY, URGENCIES
-from neuron_words.quantity_words import iso
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -48,13 +47,6 @@ _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT: Final = frozenset({"Ecc", "Emf"})
 _CONTRIBUTORS_MARK: Final = "GROUP BY"
 _METRIC: Final = re.compile(r'"MetricName": "(\w+)"|SELECT \w+\((\w+)\)')
-_COMMAND_LINE: Final = re.compile(r"^\d+\. (\S.*?):? {2,}(\S.*)$", re.MULTILINE)
-_MUTABLE: Final = frozenset({"IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization"})
-_MUTED_HOURS: Final = 8
-_MUTED_WORDS: Final = (
-    f"Mutes this alarm on every cluster for {_MUTED_HOURS} hours. Messages are still written; "
-    "subscriptions that filter Muted=false do not get them."
-)
 MESSAGES_MINUTES: Final = 1440
 _MESSAGES: Final = '"AlarmName"'
 _ALARM_KEY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
@@ -115,20 +107,6 @@ def _message_of(alarm: JsonObject, name: str | None, messages: Entries) -> JsonO
         if message["state"] == IN_ALARM and is_about and name in (None, message["cluster"]):
             return {"message": message, "urgency": message["urgency"] or alarm["urgency"]}
     return {"message": None, "urgency": alarm["urgency"]}
-
-
-def mute_of(alarm: JsonObject, region: str | None, now_ms: int) -> JsonObject:
-    """Return how to mute *alarm* for a night; only idle alarms may be muted."""
-    if not {*alarm["metrics"]} & _MUTABLE:
-        return {"words": "Do not mute this alarm: a fault would go unnoticed.", "text": ""}
-    schedule = {"Expression": f"at({iso(now_ms)[:16]})", "Duration": f"PT{_MUTED_HOURS}H"}
-    rule = json.dumps({"Schedule": {**schedule, "Timezone": "UTC"}}, separators=(",", ":"))
-    text = (
-        f"aws cloudwatch put-alarm-mute-rule --name {alarm['name']}-muted --rule '{rule}' "
-        f"--mute-targets AlarmNames={alarm['name']}"
-    )
-    where = f" --region {region}" if region else ""
-    return {"words": _MUTED_WORDS, "text": f"{text}{where}"}
 
 
 class AccountAlarms:
@@ -270,7 +248,6 @@ def _message(line: JsonObject) -> JsonObject | None:
     if not all(isinstance(text, str) for text in texts.values()):
         return None
     cluster = line.get("ClusterName")
-    commands = _COMMAND_LINE.findall(str(texts["Text"]))
     return {
         "at_ms": at_ms,
         "alarm": texts["AlarmName"],
@@ -280,6 +257,4 @@ def _message(line: JsonObject) -> JsonObject | None:
         "urgency": urgency if urgency in URGENCIES else None,
         "subject": texts["Subject"],
         "text": texts["Text"],
-        "commands": [{"purpose": purpose, "text": command} for purpose, command in commands],
-        "first_sentence": str(texts["Text"]).partition("\n")[0].removeprefix(f"{cluster}: "),
     }

@@ -1,5 +1,5 @@
 """
-Charts and trends: the numbers of clusters over time, from rollups or from hours of the ledger.
+Charts: the numbers of clusters over time, from rollups or from hours of the ledger.
 
 A minute or an hour without data has no value, so that the page draws a gap and never a zero. A sum
 over clusters is missing if a cluster with earlier and later lines has none, or if a cluster's line
@@ -31,19 +31,10 @@ if TYPE_CHECKING:
 MAX_SERIES: Final = 8
 """Clusters with their own series; all others together are one more."""
 
-ALL_CLUSTERS: Final = "All clusters"
-NO_SUM: Final = "Some clusters do not report this number, so there is no sum. Choose by cluster."
-NOT_IN_LEDGER: Final = "The ledger does not have these numbers. Choose 24 hours or less."
 _CHARTS: Final = TABLES["charts"]
 STATES: Final = "core_states"
 _STATES: Final = TABLES["cores by state"]
 """Sums of gauges. ReservedCores and UnknownAllocationCores are parts of UnattachedCores."""
-
-_AVOIDABLE: Final = {"member": "AvoidableCostPerHour"}
-_CARDS: Final = {
-    "idle": _CHARTS["idle_cores"], "cost": _CHARTS["cost"], "avoidable": _AVOIDABLE,
-    "utilization": _CHARTS["utilization"],
-}  # fmt: skip
 
 
 def _avoidable_cost(time: CoreTime) -> float | None:
@@ -62,49 +53,42 @@ _HOUR_VALUES: Final[dict[str, Callable[[CoreTime], float | None]]] = {
 """Functions that compute a member of rollups from an hour of the ledger with known time."""
 
 
-def charts(
-    cells: Cells, x: Sequence[int], *, by_cluster: bool, is_ledger: bool
-) -> list[JsonObject]:
-    """Return the charts of *cells*; each value belongs to the moment of *x* at its place."""
+def charts(cells: Cells, x: Sequence[int]) -> list[JsonObject]:
+    """
+    Return the charts of *cells*; each value belongs to the moment of *x* at its place.
+
+    The series of a chart are clusters, or states of cores; `all` has all clusters together.
+    """
     whole = _whole_moments(cells)
-    no_series = "No cluster reports this number." if by_cluster else NO_SUM
-    if is_ledger:
-        no_series = NOT_IN_LEDGER
     answers: list[JsonObject] = []
     for name, chart in _CHARTS.items():
         left_out = 0
         if name == STATES:
+            together = {}
             series = {
                 label: _together({}, _samples({"signs": signs}, cells), whole)
                 for label, signs in _STATES.items()
             }
-        elif by_cluster:
-            series, left_out = _by_cluster(chart, _samples(chart, cells), whole)
         else:
-            series = {ALL_CLUSTERS: _together(chart, _samples(chart, cells), whole)}
+            samples = _samples(chart, cells)
+            together = _together(chart, samples, whole)
+            series, left_out = _by_cluster(chart, samples, whole)
         shown = [
-            {"label": label, "values": [_rounded(values.get(at_ms)) for at_ms in x]}
+            {"label": label, "values": _values(values, x)}
             for label, values in series.items()
             if values
         ]
         answers.append(
             {
-                "id": name, "title": chart["title"], "unit": chart["unit"],
-                "kind": "bars" if name == STATES else "lines", "left_out": left_out,
-                "note": "" if shown else no_series, "series": shown,
+                "id": name, "title": chart["title"], "unit": chart["unit"], "left_out": left_out,
+                "series": shown, "all": _values(together, x),
             }
         )  # fmt: skip
     return answers
 
 
-def trends(cells: Cells) -> dict[str, dict[int, float]]:
-    """Return the values of each card by moment, of all clusters of *cells* together."""
-    whole = _whole_moments(cells)
-    return {card: _together(chart, _samples(chart, cells), whole) for card, chart in _CARDS.items()}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+def _values(values: Mapping[int, float], x: Sequence[int]) -> list[float | None]:
+    return [float(f"{values[at_ms]:.6g}") if at_ms in values else None for at_ms in x]
 
 
 def _by_cluster(

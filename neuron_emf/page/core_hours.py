@@ -2,7 +2,7 @@
 Cores by instance in the newest whole minute, and one instance's hour, from minute lines.
 
 Copies of a line count once, and several lines of one minute of one instance are merged as the stack
-merges them. A minute without a line has the state `-` and the utilization null, never zero.
+merges them. A minute without a line is left out.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from neuron_wire.names import (
 from neuron_words.now_words import RESERVED, holder_marks, low_activity_words, use_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import JsonObject, Members
 
-NO_LINE: Final = "-"
 RESERVED_CORE: Final = "r"
 """The letter of a reserved core."""
 UNKNOWN_ALLOCATION_CORE: Final = "n"
@@ -60,7 +59,7 @@ def newest_minute(
 
 def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonObject:
     """
-    Return each core of one instance over the minutes of *lines*.
+    Return the cores of one instance in each minute of *lines*, and its newest holders.
 
     Without a *cluster*, the cluster of the newest line counts.
     """
@@ -68,29 +67,17 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonO
     own = [key for key in merged if key[1] == instance_id]
     cluster = max(own, key=lambda key: max(merged[key]), default=(cluster, ""))[0]
     records = merged.get((cluster, instance_id), {})
-    minutes = list(range(min(records), max(records) + MINUTE_MS, MINUTE_MS)) if records else []
-    by_minute = [records.get(minute_ms) for minute_ms in minutes]
-    cores = max((len(record.core_state) for record in records.values()), default=0)
+    minutes = sorted(records)
     newest = records[minutes[-1]] if records else None
-    letters = [_letters(record) if record else "" for record in by_minute]
-    types = [record.instance_type for record in by_minute if record and record.instance_type]
+    types = [records[minute].instance_type for minute in minutes if records[minute].instance_type]
     return {
         "cluster": cluster,
         "instance": instance_id,
         "instance_type": types[-1] if types else None,
-        "cores": cores,
         "minutes": minutes,
-        "utilization": [
-            [_at(record.utilization_percent, core) if record else None for record in by_minute]
-            for core in range(cores)
-        ],
-        "states": [
-            "".join(_at(of_minute, core) or NO_LINE for of_minute in letters)
-            for core in range(cores)
-        ],
-        "idle_minutes": [
-            _at(newest.idle_minutes, core) if newest else None for core in range(cores)
-        ],
+        "states": [_letters(records[minute]) for minute in minutes],
+        "utilization": [records[minute].utilization_percent for minute in minutes],
+        "idle_minutes": newest.idle_minutes if newest else [],
         "holders": _holders(newest) if newest else [],
         "holders_more": newest.holders_more if newest else 0,
         "unknown_words": REASON_WORDS.get(newest.unknown_reason or "", "") if newest else "",
@@ -142,7 +129,6 @@ def _now(
     letters = "".join(
         letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))
     )
-    names = {holder.name for holder in record.holders} | {owner.name for owner in record.owners}
     return {
         "cluster": identity[0],
         "instance": identity[1],
@@ -153,7 +139,6 @@ def _now(
         ],
         "idle_cores": len(idle),
         "idle_minutes": max((record.idle_minutes[core] for core in idle), default=0),
-        "owners": sorted(filter(None, names)),
         "owned": [
             [owner.name, ",".join(filter(None, (owner.cores, owner.reserved))), owner.team]
             for owner in record.owners
@@ -171,7 +156,3 @@ def _letters(record: MinuteRecord) -> str:
     return "".join(
         RESERVED_CORE if core in reserved else letter for core, letter in enumerate(state)
     )
-
-
-def _at(values: Sequence[Any], core: int) -> Any:  # noqa: ANN401  # letters or numbers
-    return values[core] if core < len(values) else None

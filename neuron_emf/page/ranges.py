@@ -10,11 +10,9 @@ from __future__ import annotations
 import functools
 import threading
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.core_time import CoreTime
-from neuron_accounts.then import Then
+from neuron_emf.page.amounts import Amounts
 from neuron_emf.reading.ledger_bucket import stack_ledger
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, HOUR_MS, MINUTE_MS, WEEK_HOURS
 
@@ -92,57 +90,6 @@ def gaps(x: range, known: set[int]) -> list[list[int]]:
     return found
 
 
-def empty_then() -> Then:
-    """Return empty sums to which times are added by key."""
-    return Then(
-        owners=defaultdict(CoreTime),
-        instances=defaultdict(CoreTime),
-        cluster_types=defaultdict(CoreTime),
-    )
-
-
-@dataclass(slots=True)
-class SettledPeriod:
-    """
-    The sums of the settled hours of a period.
-
-    Attributes:
-        then: The sum of the settled hours.
-
-        cells: The time of each cluster, by its name and the start of the hour in milliseconds.
-
-        settled: The hours that have a summary.
-    """
-
-    then: Then = field(default_factory=empty_then)
-    cells: dict[tuple[str, int], CoreTime] = field(default_factory=lambda: defaultdict(CoreTime))
-    settled: set[int] = field(default_factory=set)
-
-    def fold_hour(self, hour: int, payload: bytes) -> None:
-        """
-        Add the summary of *hour*.
-
-        Raises:
-            WireFormatError: If *payload* is not a summary.
-        """
-        of_hour = SettledPeriod(settled={hour})
-        of_hour.then.fold_summary(hour, payload)
-        for owner, time in of_hour.then.owners.items():
-            of_hour.cells[owner.cluster, hour * HOUR_MS].fold_time(time)
-        self.fold_period(of_hour)
-
-    def fold_period(self, other: SettledPeriod) -> None:
-        """Add *other*, which has different hours."""
-        self.settled |= other.settled
-        self.cells |= other.cells
-        for key, time in other.then.owners.items():
-            self.then.owners[key].fold_time(time)
-        for instance, time in other.then.instances.items():
-            self.then.instances[instance].fold_time(time)
-        for instance_type, time in other.then.cluster_types.items():
-            self.then.cluster_types[instance_type].fold_time(time)
-
-
 class SettledHours:
     """The hours of the ledger of one stack; any thread may ask."""
 
@@ -156,7 +103,7 @@ class SettledHours:
         self._days = functools.lru_cache(maxsize=MAX_HOURS // DAY_HOURS + 8)(self._fold_day)
         self._periods = functools.lru_cache(maxsize=4)(self._fold_days)
 
-    def read_period(self, hours: range) -> SettledPeriod:
+    def read_period(self, hours: range) -> Amounts:
         """
         Return the sums of *hours*.
 
@@ -175,18 +122,18 @@ class SettledHours:
                 del self._payloads[hour]
             return self._periods(frozenset(self._payloads.keys() & {*hours}))
 
-    def _fold_days(self, settled: frozenset[int]) -> SettledPeriod:
+    def _fold_days(self, settled: frozenset[int]) -> Amounts:
         days: dict[int, set[int]] = defaultdict(set)
         for hour in settled:
             days[hour // DAY_HOURS].add(hour)
-        period = SettledPeriod()
+        period = Amounts()
         for hours in days.values():
-            period.fold_period(self._days(frozenset(hours)))
+            period.fold_amounts(self._days(frozenset(hours)))
         return period
 
-    def _fold_day(self, hours: frozenset[int]) -> SettledPeriod:
+    def _fold_day(self, hours: frozenset[int]) -> Amounts:
         """Add up *hours* of one day: after an hour has passed, only two days have changed."""
-        day = SettledPeriod()
+        day = Amounts()
         for hour in hours:
-            day.fold_hour(hour, self._payloads[hour])
+            day.fold_summary(hour, self._payloads[hour])
         return day

@@ -10,18 +10,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote_plus
 
-from neuron_emf.page.breakdown import GROUPS
 from neuron_emf.page.ranges import DEFAULT_RANGE
 from neuron_emf.page.server import STATIC, problem_of
 from neuron_emitter.errors import EmitterError, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from neuron_emf.page.view import PageView, Query
     from neuron_wire.line_members import JsonObject
@@ -146,19 +144,26 @@ def _answer(view: PageView, path: str, query: Query) -> JsonObject:
 def _requests(view: PageView, now: JsonObject) -> Iterator[tuple[str, Query]]:
     """Yield each request of the page that a snapshot answers."""
     yield "/alarms.json", {}
+    yield "/amounts.json", {"range": DEFAULT_RANGE}
     clusters = sorted(now["clusters"], key=lambda row: -(row["idle_cores"] or 0))
     names = [row["cluster"] for row in clusters[:MAX_CLUSTERS]]
     for cluster in ("", *names):
         shown = {"cluster": cluster}
-        in_range = {**shown, "range": DEFAULT_RANGE}
-        yield from (("/now.json", shown), ("/cores.json", shown), ("/trend.json", in_range))
-        for by in ("cluster", "all"):
-            yield "/charts.json", {**in_range, "by": by}
-        for group in GROUPS:
-            yield "/breakdown.json", {**in_range, "group": group}
+        yield from (("/now.json", shown), ("/cores.json", shown))
+        yield "/charts.json", {**shown, "range": DEFAULT_RANGE}
     instances = _answer(view, "/cores.json", {}).get("instances", ())
-    for row, path in product(instances[:MAX_INSTANCES], ("/instance.json", "/row.json")):
-        yield path, {"cluster": row["cluster"], "instance": row["instance"]}
+    for row in instances[:MAX_INSTANCES]:
+        yield "/instance.json", {"cluster": row["cluster"], "instance": row["instance"]}
+        yield "/commands.json", {"cluster": row["cluster"], "instances": row["instance"]}
     for row in now["owners"][:MAX_OWNERS]:
-        team = row["team"] or ""
-        yield "/row.json", {"cluster": row["cluster"], "owner": row["owner"], "team": team}
+        place = {"cluster": row["cluster"], "owner": row["owner"]}
+        yield "/commands.json", {**place, "instances": ",".join(_ids_of(row, instances))}
+
+
+def _ids_of(owner: JsonObject, instances: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield the instances whose commands the page shows in the row of *owner*."""
+    for instance in instances:
+        holders = [holder.get("Name") for holder in instance["holders"]]
+        names = {*holders, *(name for name, _, _ in instance["owned"])}
+        if instance["cluster"] == owner["cluster"] and owner["owner"] in names:
+            yield instance["instance"]

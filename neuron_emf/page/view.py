@@ -26,17 +26,9 @@ from neuron_emf.page.alarms import (
     alarms_reader,
     by_urgency,
     messages_group,
-    mute_of,
 )
-from neuron_emf.page.breakdown import (
-    BY_INSTANCE,
-    GROUPS,
-    Amounts,
-    amounts_of_rollups,
-    breakdown,
-    is_on,
-)
-from neuron_emf.page.charts import charts, trends
+from neuron_emf.page.amounts import ROLLUP_UNIT, Amounts
+from neuron_emf.page.charts import charts
 from neuron_emf.page.core_hours import instance_hour, newest_minute
 from neuron_emf.page.paid_queries import PaidQueries
 from neuron_emf.page.ranges import UNASKED_MINUTES, SettledHours, Span, gaps, span_of
@@ -46,7 +38,6 @@ from neuron_emf.reading.now_reader import (
     FOLDED,
     KEPT_MINUTES,
     NO_ROLLUP,
-    OLD_MINUTES,
     ROLLUP_AHEAD_MS,
     ROLLUP_LOOKBACK_MINUTES,
     STEP_MINUTES,
@@ -134,15 +125,13 @@ class PageView:
         self._hours = SettledHours(account, now_ms)
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._minutes = functools.lru_cache(maxsize=KEPT_CORES)(self._read_minute)
-        self._amounts = functools.lru_cache(maxsize=KEPT_CORES)(self._read_amounts)
         self._answers = functools.lru_cache(maxsize=KEPT_ANSWERS)(self._make)
         self._alarms_at: tuple[int, list[JsonObject]] | None = None
         self.reads: Answers = {
             "/now.json": self.now,
-            "/trend.json": functools.partial(self._kept, self.trend),
             "/charts.json": functools.partial(self._kept, self.charts),
-            "/breakdown.json": functools.partial(self._kept, self.breakdown),
-            "/row.json": self.row,
+            "/amounts.json": functools.partial(self._kept, self.amounts),
+            "/commands.json": self.commands,
             "/alarms.json": self.alarms,
             "/cores.json": self.cores,
             "/instance.json": self.instance,
@@ -160,8 +149,10 @@ class PageView:
             UnknownClusterError: If there is no such cluster.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        read_ms, cluster = self._reader.refresh(), self._chosen(query)
-        report, (calls, bytes_read) = self._reader.lines.close_report(), self._reader.traffic
+        read_ms = self._reader.refresh()
+        cluster = self._chosen(query)
+        report = self._reader.lines.close_report()
+        calls, bytes_read = self._reader.traffic
         now = self._reader.now()
         problem = None
         if now.is_folded:
@@ -176,24 +167,8 @@ class PageView:
             "stack_name": self._account.stack_name,
             "idle_after_minutes": self._idle_after_minutes,
             "differences": self._differences,
-            "close": None if report is None else self._close(*report),
+            "close": None if report is None else {"at_ms": report[0], **report[1]},
             "traffic": {"calls": calls, "bytes": bytes_read},
-        }
-
-    def _close(self, at_ms: int, numbers: Mapping[str, float]) -> JsonObject:
-        """Return the last report of close, without the numbers of one that is old."""
-        if self._is_old(at_ms):
-            return {"at_ms": at_ms, "is_old": True}
-        return {"at_ms": at_ms, "is_old": False, **numbers}
-
-    def _is_old(self, at_ms: int) -> bool:
-        return self._now_ms() - at_ms > OLD_MINUTES * MINUTE_MS
-
-    def _age(self, minute_ms: int | None) -> JsonObject:
-        last_old_ms = self._now_ms() - (OLD_MINUTES + 2) * MINUTE_MS
-        return {
-            "minute_ms": minute_ms,
-            "is_old": minute_ms is not None and minute_ms <= last_old_ms,
         }
 
     def _kept(self, make: Callable[[Query], JsonObject], query: Query) -> JsonObject:
@@ -213,71 +188,73 @@ class PageView:
     def _cells(self, query: Query) -> tuple[Span, Cells, dict[str, Any]]:
         """Return the range of *query*, its known values, and its description in the answer."""
         span = span_of(query.get("range", ""), self._now_ms())
-        cluster = query.get("cluster", "")
         head: dict[str, Any] = {
-            "cluster": cluster, "range": span.name, "start_ms": span.x.start,
-            "end_ms": span.x.stop, "step_ms": span.x.step, "reading": None, "hours": None,
-            "of_hours": None,
+            "range": span.name, "start_ms": span.x.start, "end_ms": span.x.stop,
+            "step_ms": span.x.step, "reading": None,
         }  # fmt: skip
         cells: Cells
         if span.is_ledger:
             period = self._hours.read_period(span.hours)
             cells = period.cells
-            settled = {hour * HOUR_MS for hour in period.settled}
-            head |= {"hours": len(settled), "of_hours": len(span.x)}
-            head["missing"] = gaps(span.x, settled)
+            known = {hour * HOUR_MS for hour in period.settled}
+            expected = span.x
         else:
             rollups = self._reader.lines.rollups(span.x.start)
             cells = {(rollup.cluster, rollup.minute_ms): rollup for rollup in rollups}
-            minutes = {minute_ms for _, minute_ms in cells}
+            known = {minute_ms for _, minute_ms in cells}
             unread = head["reading"] = self._reader.unread(span.x.start)
             start_ms = unread["from_ms"] if unread else span.x.start
-            stop_ms = max(minutes, default=start_ms)
-            head["missing"] = gaps(range(start_ms, stop_ms, MINUTE_MS), minutes)
-        return span, _of_cluster(cells, cluster), head
+            expected = range(start_ms, max(known, default=start_ms), MINUTE_MS)
+        return span, cells, {**head, "missing": gaps(expected, known)}
 
     def charts(self, query: Query) -> JsonObject:
         """
-        Return the charts of a range, by cluster or of all together.
+        Return the charts of a range, and their values of all clusters a day and a week before.
 
         Raises:
             SourceError: If a log group or the ledger cannot be read.
         """
         span, cells, head = self._cells(query)
-        by_cluster = query.get("by") != "all"
-        drawn = charts(cells, span.x, by_cluster=by_cluster, is_ledger=span.is_ledger)
-        return {**head, "x": list(span.x), "charts": drawn}
-
-    def trend(self, query: Query) -> JsonObject:
-        """
-        Return the values of the four cards over a range, and those of a day and a week before.
-
-        Raises:
-            SourceError: If a log group or the ledger cannot be read.
-        """
-        span, cells, head = self._cells(query)
+        cluster = query.get("cluster", "")
         newest_ms = self._reader.now().total.minute
         hour = (self._now_ms() if newest_ms is None else newest_ms * MINUTE_MS) // HOUR_MS
-        before: dict[str, dict[str, float | None]] = {}
+        before: dict[str, JsonObject] = {}
         ledger = ""
         for name, hours in (("yesterday", DAY_HOURS), ("last_week", WEEK_HOURS)):
-            earlier = hour - hours
-            before[name] = {}
+            earlier = range(hour - hours, hour - hours + 1)
             try:
-                period = self._hours.read_period(range(earlier, earlier + 1))
+                period = self._hours.read_period(earlier)
             except SourceError as error:
                 ledger = str(error)
-                continue
-            values = trends(_of_cluster(period.cells, head["cluster"]))
-            before[name] = {card: at.get(earlier * HOUR_MS) for card, at in values.items()}
-        cards = {
-            card: {
-                "points": [[at_ms, values.get(at_ms)] for at_ms in span.x],
-                **{name: amounts.get(card) for name, amounts in before.items()},
-            }
-            for card, values in trends(cells).items()
+                break
+            drawn = charts(_of_cluster(period.cells, cluster), [earlier.start * HOUR_MS])
+            before[name] = {chart["id"]: chart["all"][0] for chart in drawn}
+        return {
+            **head,
+            "x": list(span.x),
+            "charts": charts(_of_cluster(cells, cluster), span.x),
+            "before": before,
+            "ledger": ledger,
         }
-        return {**head, "cards": cards, "ledger": ledger}
+
+    def amounts(self, query: Query) -> JsonObject:
+        """
+        Return the idle time of a range and its price, of all clusters; None if it is not read.
+
+        Raises:
+            SourceError: If a log group or the ledger cannot be read.
+        """
+        span, _, head = self._cells(query)
+        now = self._reader.now()
+        amounts = None
+        if span.is_ledger:
+            amounts = self._hours.read_period(span.hours).answer(10**USD_PLACES)
+        elif not head["reading"] and not now.is_folded and now.total.owners_known:
+            period = Amounts()
+            for rollup in self._reader.lines.rollups(span.x.start):
+                period.fold_rollup(rollup)
+            amounts = period.answer(ROLLUP_UNIT)
+        return {**head, "amounts": amounts}
 
     def alarms(self, _query: Query) -> JsonObject:
         """
@@ -297,12 +274,7 @@ class PageView:
             # Alarms without messages are worth more than no alarms.
             with contextlib.suppress(SourceError):
                 messages = self.messages.read_newest_first()
-        region = self._account.region
-        shown = [
-            {**alarm, "mute": mute_of(alarm, region, now_ms)}
-            for alarm in by_urgency(alarms, messages)
-        ]
-        return {"read_ms": read_ms, "alarms": shown}
+        return {"read_ms": read_ms, "alarms": by_urgency(alarms, messages)}
 
     def cores(self, query: Query) -> JsonObject:
         """
@@ -315,23 +287,17 @@ class PageView:
         """
         self._reader.refresh()
         cluster = self._chosen(query)
-        minute_ms, instances = self._instances(cluster)
-        shown = [
-            {name: value for name, value in row.items() if name != "holders"} for row in instances
-        ]
-        return {"cluster": cluster, **self._age(minute_ms), "instances": shown}
-
-    def _instances(self, cluster: str) -> tuple[int | None, Sequence[JsonObject]]:
         now = self._reader.now()
         total = (now.of_cluster(cluster) if cluster else now).total
         if total.minute is None:
-            return None, []
-        minute_ms, instances_now = total.minute * MINUTE_MS, total.instances or 0
+            return {"minute_ms": None, "instances": []}
+        instances_now = total.instances or 0
         if not cluster and instances_now > MOST_TOGETHER:
             msg = f"{instances_now:,} instances are over {MOST_TOGETHER:,}. Choose a cluster."
             raise SettingsError(msg)
+        minute_ms = total.minute * MINUTE_MS
         with self._cores_lock:
-            return minute_ms, self._minutes(cluster, minute_ms)
+            return {"minute_ms": minute_ms, "instances": self._minutes(cluster, minute_ms)}
 
     def _read_minute(self, cluster: str, minute_ms: int) -> list[dict[str, Any]]:
         pattern = pattern_of(*filter(None, [cluster]))
@@ -344,66 +310,20 @@ class PageView:
             if row.cost is not None and row.idle
         }
         for instance in instances:
-            idle = instance["idle_cores"]
             price = prices.get((instance["cluster"], instance["instance_type"]))
-            instance["usd_per_hour"] = None if price is None else price * idle
-            if not idle:
-                instance["usd_per_hour"] = 0.0
+            instance["core_usd_per_hour"] = price
         return instances
 
-    def row(self, query: Query) -> JsonObject:
-        """
-        Return a row of the breakdown opened: its instances with their holders, and its commands.
-
-        Raises:
-            UnknownClusterError: If there is no such cluster.
-            SettingsError: If there are too many instances to read without naming a cluster.
-            SourceError: If CloudWatch Logs refuses or does not answer.
-        """
-        self._reader.refresh()
-        cluster, owner = self._chosen(query), query.get("owner", "")
-        _, instances = self._instances(cluster)
-        shown = [instance for instance in instances if is_on(instance, query)]
+    def commands(self, query: Query) -> JsonObject:
+        """Return the commands about an owner, and about instances with idle cores."""
         region = self._account.region or ""
-        ids = [instance["instance"] for instance in shown[:MAX_INSTANCES_OF_ROW]]
-        commands = (*owner_commands(owner, cluster, region), *findings_commands(ids, region),
-                    *tags_commands(ids, region))  # fmt: skip
-        return {
-            "instances": shown[:MAX_INSTANCES_OF_ROW],
-            "more": max(0, len(shown) - MAX_INSTANCES_OF_ROW),
-            "commands": [command._asdict() for command in commands],
-        }
-
-    def breakdown(self, query: Query) -> JsonObject:
-        """
-        Return idle cores now and their cost over a range, by the group of *query*.
-
-        Raises:
-            SettingsError: If instances are asked for and there are too many of them.
-            SourceError: If a log group or the ledger cannot be read.
-        """
-        group = query.get("group", "")
-        group = group if group in GROUPS else next(iter(GROUPS))
-        span, _, head = self._cells(query)
-        cluster = head["cluster"]
-        now = answer_of(self._reader.now(), cluster, self._now_ms())
-        instances: Sequence[JsonObject] = []
-        try:
-            _, instances = self._instances(cluster)
-        except SettingsError:  # owners are known without their instances
-            if group in BY_INSTANCE:
-                raise
-        amounts = None
-        if span.is_ledger:
-            amounts = Amounts(self._hours.read_period(span.hours).then, 10**USD_PLACES)
-        elif not head["reading"] and now["owners_known"] and now["source"] == "rollups":
-            amounts = self._amounts(span, cluster, self._reader.version)
-        answer = breakdown(group, now, instances, amounts, query)
-        return {**head, "group": group, "data_to_ms": now["data_to_ms"], **answer}
-
-    def _read_amounts(self, span: Span, cluster: str, *_: object) -> Amounts:
-        rollups = self._reader.lines.rollups(span.x.start)
-        return amounts_of_rollups(rollup for rollup in rollups if cluster in ("", rollup.cluster))
+        ids = query.get("instances", "").split(",")[:MAX_INSTANCES_OF_ROW]
+        commands = (
+            *owner_commands(query.get("owner", ""), query.get("cluster", ""), region),
+            *findings_commands(ids, region),
+            *tags_commands(ids, region),
+        )
+        return {"commands": [command._asdict() for command in commands]}
 
     def read(self, query: Query) -> JsonObject:
         """
@@ -441,7 +361,6 @@ class PageView:
         shown = [command._asdict() for command in commands]
         return {
             **hour,
-            **self._age(max(hour["minutes"], default=None)),
             "commands": shown,
             "links": self._links(instance_id) if shown else {},
             "verdict": {"words": VERDICT_WORDS},

@@ -55,6 +55,7 @@ from neuron_emf.report.bill_report import bill_report
 from neuron_emf.report.chargeback import chargeback
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.settings import REHEARSED_BILL, IdleReportSettings
+from neuron_wire.names import HOUR_MS
 from proof.emitter_process import HUNG_AFTER_S
 from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
@@ -256,9 +257,15 @@ def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
     """A problem names the amounts of digest, report and page if they or their hours differ."""
     objects = {**days_before(past, 1), **past.objects}
     week = digest_week(objects, past.hours.stop)
-    page = {"hours": 25, "total": {"usd": 955.35}}
+    page = {
+        "start_ms": 0,
+        "end_ms": 168 * HOUR_MS,
+        "step_ms": HOUR_MS,
+        "missing": [[0, 143 * HOUR_MS]],
+        "amounts": {"owners": [["a", "b", None, 955.35, 1.0]]},
+    }
     assert [] == problems_of_week(objects, week, page)
-    for planted in ({"hours": 24}, {"total": {"usd": 29.85}}):
+    for planted in ({"missing": [[0, 144 * HOUR_MS]]}, {"amounts": {"owners": []}}):
         (problem,) = problems_of_week(objects, week, {**page, **planted})
         assert "the digest 955.35 USD in 25 hours" in problem
 

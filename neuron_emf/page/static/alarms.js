@@ -26,7 +26,9 @@ import { MINUTE_MS, duration, list, moment, printable } from "./words.js";
 
 export const URGENCIES = ["now", "today", "can wait"]; // the most urgent first
 const FIRST_LINES = 8;
-const NUMBERED_LINE = /^\d+\. /;
+const COMMAND_LINE = /^\d+\. (\S.*?):? {2,}(\S.*)$/gm;
+const MUTABLE = ["IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization"]; // metrics whose alarms may be muted
+const MUTED_HOURS = 8;
 /** @type {[string, string][]} */
 const QUIET_STATES = [["OK", "OK"], ["INSUFFICIENT_DATA", "without data"], ["not evaluated", "not evaluated"]];
 
@@ -64,7 +66,7 @@ export function isHere(line, cluster) {
 }
 
 /** @param {import("./main.js").SectionProps} props */
-export function Alarms({ state, set }) {
+export function Alarms({ state, set, now }) {
   const answer = useAnswer("/alarms.json", {});
   const [isWhole, setIsWhole] = useState(false);
   const lines = answer.value ? firing(answer.value.alarms) : [];
@@ -77,7 +79,7 @@ export function Alarms({ state, set }) {
     ${!answer.value && !answer.failure && html`<${Skeleton} rows=${4} />`}
     ${answer.value && !here.length && html`<${NoAlarm} alarms=${answer.value.alarms} isKnown=${!answer.failure} elsewhere=${lines.length} cluster=${state.cluster} />`}
     ${here.length > 0 && html`<ul class="alarms">
-      ${shown.map((line) => html`<${Line} key=${line.key} line=${line} isOpen=${state.open === line.key} set=${set} />`)}
+      ${shown.map((line) => html`<${Line} key=${line.key} line=${line} isOpen=${state.open === line.key} region=${now.value?.region ?? null} set=${set} />`)}
     </ul>`}
     ${shown.length < here.length && html`<button type="button" class="button" onClick=${() => setIsWhole(true)}>Show all ${here.length} alarms</button>`}
     ${answer.value && here.length > 0 && html`<p class="soft">${quietWords(answer.value.alarms)}</p>`}
@@ -110,8 +112,8 @@ function quietWords(alarms) {
   return parts.length ? `Other alarms: ${list(parts)}.` : "";
 }
 
-/** @param {{ line: Firing, isOpen: boolean, set: import("./main.js").SectionProps["set"] }} props */
-function Line({ line, isOpen, set }) {
+/** @param {{ line: Firing, isOpen: boolean, region: string | null, set: import("./main.js").SectionProps["set"] }} props */
+function Line({ line, isOpen, region, set }) {
   const { alarm, cluster, since_ms } = line;
   const minutes = since_ms === null ? null : Math.max(0, Math.floor((serverMs.value - since_ms) / MINUTE_MS));
   const toggle = () => set({ open: isOpen ? "" : line.key });
@@ -125,7 +127,7 @@ function Line({ line, isOpen, set }) {
       </span>
       <span class="alarms-sentence"><bdi>${printable(sentenceOf(line))}</bdi></span>
     </button>
-    ${isOpen && html`<${Opened} line=${line} />`}
+    ${isOpen && html`<${Opened} line=${line} region=${region} />`}
   </li>`;
 }
 
@@ -137,22 +139,62 @@ function ageWords(minutes) {
 
 /** @param {Firing} line */
 function sentenceOf({ alarm, message }) {
-  return (message ? message.first_sentence : alarm.description) || alarm.title;
+  return (message ? firstSentence(message) : alarm.description) || alarm.title;
 }
 
-/** @param {{ line: Firing }} props */
-function Opened({ line }) {
+/**
+ * Return how to mute *alarm* for a night from *now_ms* on; only idle alarms may be muted.
+ *
+ * @param {Pick<Alarm, "name" | "metrics">} alarm
+ * @param {number} now_ms
+ * @param {string | null} region
+ */
+export function muteOf({ name, metrics }, now_ms, region) {
+  if (!metrics.some((metric) => MUTABLE.includes(metric))) {
+    return { words: "Do not mute this alarm: a fault would go unnoticed.", text: "" };
+  }
+  const minute = new Date(now_ms).toISOString().slice(0, 16);
+  const rule = JSON.stringify({ Schedule: { Expression: `at(${minute})`, Duration: `PT${MUTED_HOURS}H`, Timezone: "UTC" } });
+  const place = region ? ` --region ${region}` : "";
+  return {
+    words: `Mutes this alarm on every cluster for ${MUTED_HOURS} hours. Messages are still written; subscriptions that filter Muted=false do not get them.`,
+    text: `aws cloudwatch put-alarm-mute-rule --name ${name}-muted --rule '${rule}' --mute-targets AlarmNames=${name}${place}`,
+  };
+}
+
+/**
+ * Return the first line of *message* without the name of its cluster, which is beside it.
+ *
+ * @param {import("./types.js").Message} message
+ */
+export function firstSentence({ text, cluster }) {
+  const [line] = text.split("\n");
+  return line.startsWith(`${cluster}: `) ? line.slice(`${cluster}: `.length) : line;
+}
+
+/**
+ * Return each numbered command of *message*: its line, its purpose and its text.
+ *
+ * @param {import("./types.js").Message} message
+ */
+export function commandsIn({ text }) {
+  return [...text.matchAll(COMMAND_LINE)];
+}
+
+/** @param {{ line: Firing, region: string | null }} props */
+function Opened({ line, region }) {
   const { alarm, message, reason, since_ms } = line;
-  const commands = message ? message.commands : [];
+  const commands = message ? commandsIn(message) : [];
   const text = message ? rest(message) : "";
+  const mute = muteOf(alarm, Math.floor(serverMs.value / MINUTE_MS) * MINUTE_MS, region);
   return html`<div class="alarms-open">
     ${text && html`<p class="alarms-text">${printable(text)}</p>`}
-    ${commands.map(({ purpose, text: command }) => html`<${Command} title=${purpose} text=${command} />`)}
+    ${commands.map(([, purpose, command]) => html`<${Command} title=${purpose} text=${command} />`)}
     <p class="soft">Since ${moment(since_ms)}. ${reason && `CloudWatch: ${printable(reason)}`}</p>
     ${alarm.runbook && html`<p><a class="link" href=${alarm.runbook} target="_blank" rel="noreferrer">Runbook <${Icon} name="external-link" /></a></p>`}
     <details class="alarms-mute"><summary>How to mute</summary>
-      <p>${alarm.mute.words}</p>
-      <${Command} text=${alarm.mute.text} />
+      <p>${mute.words}</p>
+      ${mute.text && html`<${Command} text=${mute.text} />`}
     </details>
   </div>`;
 }
@@ -162,9 +204,7 @@ function Opened({ line }) {
  *
  * @param {import("./types.js").Message} message
  */
-function rest({ text, first_sentence, commands }) {
-  const isCommand = (/** @type {string} */ line) => NUMBERED_LINE.test(line) && commands.some((command) => line.trimEnd().endsWith(command.text));
-  const lines = text.split("\n");
-  const body = lines[0].endsWith(first_sentence) ? lines.slice(1) : lines;
-  return body.filter((line) => !isCommand(line)).join("\n").trim();
+function rest(message) {
+  const commands = commandsIn(message).map(([line]) => line);
+  return message.text.split("\n").slice(1).filter((line) => !commands.includes(line)).join("\n").trim();
 }

@@ -18,14 +18,13 @@ const THEMES = /** @type {Record<string, { icon: string, words: string }>} */ ({
 /** @param {import("./main.js").SectionProps} props */
 export function Bar({ state, set, now }) {
   const page = now.value;
-  const ranges = Object.entries(RANGES).filter(([range]) => isAvailable("/trend.json", { cluster: state.cluster, range }));
   return html`<header class="bar">
     <div class="bar-brand"><h1>neuron-emf</h1>
       ${page && html`<p class="soft">${page.stack_name && html`<${Name} text=${page.stack_name} />`}${page.region && html`<span>${page.region}</span>`}</p>`}
     </div>
     <div class="bar-filters"><${Filters} state=${state} set=${set} page=${page} /></div>
-    <${Choice} label="Time range" value=${state.range} onChange=${(/** @type {string} */ range) => set({ range })}
-      options=${ranges.map(([value, { words }]) => ({ value, title: words }))} />
+    ${isSnapshot ? html`<p class="soft bar-range">${RANGES["1h"].words}: a snapshot has no other range</p>` : html`<${Choice} label="Time range" value=${state.range}
+      onChange=${(/** @type {string} */ range) => set({ range })} options=${Object.entries(RANGES).map(([value, { words }]) => ({ value, title: words }))} />`}
     <div class="bar-switches"><${Switches} /></div>
   </header>`;
 }

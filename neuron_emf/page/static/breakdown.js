@@ -4,16 +4,18 @@
  * Cores and USD/h are of the newest minute, USD is over the chosen range. Unknown is never 0.
  */
 
-import { html, useState } from "./vendor/ui.js";
-import { isSnapshot, useAnswer } from "./data.js";
+import { html, useMemo, useState } from "./vendor/ui.js";
+import { useAnswer } from "./data.js";
+import { clustersElsewhere, rowsOf } from "./groups.js";
 import { Choice, Icon, Name, Section, Skeleton, Trouble } from "./parts.js";
 import { Reading } from "./reading.js";
 import { OpenedRow } from "./breakdown_row.js";
 import { RANGES, isLedgerRange } from "./state.js";
-import { amount, counted, duration, figure, list, moment, share } from "./words.js";
+import { amount, counted, duration, figure, hoursOf, list, moment, printable, share } from "./words.js";
 
 /** @typedef {import("./types.js").BreakdownRow} Row */
-/** @typedef {import("./types.js").BreakdownAnswer} Answer */
+/** @typedef {import("./types.js").BreakdownNumbers} Numbers */
+/** @typedef {import("./types.js").AmountsAnswer} AmountsAnswer */
 /** @typedef {import("./main.js").SectionProps} SectionProps */
 
 /**
@@ -26,6 +28,7 @@ import { amount, counted, duration, figure, list, moment, share } from "./words.
 const FIRST_ROWS = 10;
 const MAX_URGENT_FIRST = 3; // dearer rows must stay on the first screen
 const MAX_GAPS = 3; // gaps of missing hours that are named
+const EVERY_S = 20;
 const LEDGER_EVERY_S = 60;
 const GROUP_NAMES = { owner: "Owner", team: "Team", cluster: "Cluster", type: "Instance type", instance: "Instance" };
 /** @type {Column[]} */
@@ -88,77 +91,77 @@ export function found(rows, search) {
 }
 
 /** @param {SectionProps} props */
-export function Breakdown({ state, set }) {
+export function Breakdown({ state, set, now }) {
   const { group, range, cluster, team, owner } = state;
-  const every_s = isLedgerRange(range) ? LEDGER_EVERY_S : undefined;
-  const isChosenHere = isSnapshot && group === "owner";
-  const filter = isChosenHere ? { cluster } : { cluster, team, owner };
-  const answer = useAnswer("/breakdown.json", { group, range, ...filter }, { every_s });
-  const value = answer.value && isChosenHere ? ownRows(answer.value, team, owner) : answer.value;
+  const cores = useAnswer("/cores.json", { cluster }, { every_s: EVERY_S });
+  const amounts = useAnswer("/amounts.json", { range }, { every_s: isLedgerRange(range) ? LEDGER_EVERY_S : EVERY_S });
+  const page = now.value;
+  const isOfInstances = group === "type" || group === "instance";
+  const hasCores = cores.value || (cores.failure && !isOfInstances);
+  const isReady = page && hasCores && (amounts.value || amounts.failure || amounts.seconds !== null);
+  const rows = useMemo(
+    () => (isReady ? rowsOf({ group, cluster, team, owner }, page, cores.value?.instances ?? [], amounts.value?.amounts ?? null) : null),
+    [isReady, page, cores.value, amounts.value, group, cluster, team, owner],
+  );
   const options = Object.entries(GROUP_NAMES).map(([value, label]) => ({ value, label: value === "type" ? "Type" : label }));
   const aside = html`<${Choice} label="Group by" value=${group} options=${options} onChange=${(/** @type {string} */ value) => set({ group: value })} />`;
-  return html`<${Section} id="breakdown" title="Idle cores by" className="breakdown" asOf=${answer.value?.data_to_ms} aside=${aside}>
-    ${answer.failure && html`<${Trouble} what="The breakdown" failure=${answer.failure} again=${answer.again} />`}
-    ${value && html`<${Content} answer=${value} again=${answer.again} state=${state} set=${set} />`}
-    ${!answer.value && !answer.failure && html`<${Waiting} seconds=${answer.seconds} range=${range} />`}
+  const isLost = !page && now.failure;
+  return html`<${Section} id="breakdown" title="Idle cores by" className="breakdown" asOf=${page?.data_to_ms} aside=${aside}>
+    ${isLost && html`<p class="trouble-short soft"><${Icon} name="circle-alert" /> The breakdown is not available.</p>`}
+    ${cores.failure && isOfInstances && html`<${Trouble} what="The breakdown" failure=${cores.failure} again=${cores.again} />`}
+    ${amounts.failure && !isLost && html`<${Trouble} what="USD of the range" failure=${amounts.failure} again=${amounts.again} />`}
+    ${page && amounts.isLoading && amounts.seconds !== null && html`<${Waiting} seconds=${amounts.seconds} range=${range} />`}
+    ${rows && page && html`<${Content} rows=${rows} page=${page} amounts=${amounts.value} again=${amounts.again} state=${state} set=${set} />`}
+    ${!rows && !isLost && !(cores.failure && isOfInstances) && html`<${Skeleton} rows=${8} />`}
   <//>`;
 }
 
-/**
- * Return *answer* with the rows of a team or an owner: a snapshot has rows of all, and no totals of some.
- *
- * @param {Answer} answer
- * @param {string} team
- * @param {string} owner
- * @returns {Answer}
- */
-function ownRows(answer, team, owner) {
-  if (!team && !owner) return answer;
-  const rows = answer.rows.filter((row) => (!team || row.team === team) && (!owner || row.owner === owner));
-  const unknown = /** @type {any} */ (Object.fromEntries(Object.keys(answer.total).map((name) => [name, null])));
-  return { ...answer, rows, total: unknown };
-}
-
-/** @param {{ seconds: number | null, range: string }} props */
+/** @param {{ seconds: number, range: string }} props */
 function Waiting({ seconds, range }) {
   const source = isLedgerRange(range) ? "the ledger's hourly summaries" : "rollups";
-  return html`<${Skeleton} rows=${8} />${seconds !== null && html`<p class="soft" role="status">Reading ${source}, ${seconds} s</p>`}`;
-}
-
-/** @param {{ answer: Answer, again: () => void } & Pick<SectionProps, "state" | "set">} props */
-function Content({ answer, again, state, set }) {
-  const [search, setSearch] = useState("");
-  const [isWhole, setIsWhole] = useState(false);
-  const rows = sorted(found(answer.rows, search), state.sort);
-  const openAt = rows.findIndex((row) => keyOf(row) === state.open);
-  const shown = isWhole || openAt >= FIRST_ROWS ? rows : rows.slice(0, FIRST_ROWS);
-  const hasSearch = answer.rows.length > FIRST_ROWS || search !== "";
-  return html`
-    <${Reading} range=${answer.range} reading=${answer.reading} again=${again} />
-    ${hasSearch && html`<label class="breakdown-search"><${Icon} name="search" /><input type="search" value=${search}
-      placeholder=${`Search ${answer.rows.length} rows`} aria-label="Search the breakdown"
-      onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setSearch(event.currentTarget.value)} /></label>`}
-    ${rows.length > 0 && html`<${Table} answer=${answer} rows=${shown} state=${state} set=${set} />`}
-    ${!rows.length && html`<p>${emptyWords(answer, search)}</p>`}
-    ${shown.length < rows.length && html`<button type="button" class="button" onClick=${() => setIsWhole(true)}>Show all ${figure(rows.length)}</button>`}
-    <${Gaps} answer=${answer} />
-    ${answer.notes.map((note) => html`<p class="soft">${note}</p>`)}`;
+  return html`<p class="soft" role="status">Reading ${source} for USD of the range, ${seconds} s</p>`;
 }
 
 /**
- * @param {Answer} answer
- * @param {string} search
+ * @param {{ rows: import("./groups.js").Rows, page: import("./types.js").Now, amounts: AmountsAnswer | null,
+ *   again: () => void } & Pick<SectionProps, "state" | "set">} props
  */
-function emptyWords(answer, search) {
+function Content({ rows: { rows: all, total, notes }, page, amounts, again, state, set }) {
+  const [search, setSearch] = useState("");
+  const [isWhole, setIsWhole] = useState(false);
+  const rows = sorted(found(all, search), state.sort);
+  const openAt = rows.findIndex((row) => keyOf(row) === state.open);
+  const shown = isWhole || openAt >= FIRST_ROWS ? rows : rows.slice(0, FIRST_ROWS);
+  const hasSearch = all.length > FIRST_ROWS || search !== "";
+  return html`
+    ${amounts && html`<${Reading} range=${state.range} reading=${amounts.reading} again=${again} />`}
+    ${hasSearch && html`<label class="breakdown-search"><${Icon} name="search" /><input type="search" value=${search}
+      placeholder=${`Search ${all.length} rows`} aria-label="Search the breakdown"
+      onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setSearch(event.currentTarget.value)} /></label>`}
+    ${rows.length > 0 && html`<${Table} total=${total} rows=${shown} state=${state} set=${set} />`}
+    ${!rows.length && html`<p>${emptyWords(total, search, clustersElsewhere(state, page))}</p>`}
+    ${shown.length < rows.length && html`<button type="button" class="button" onClick=${() => setIsWhole(true)}>Show all ${figure(rows.length)}</button>`}
+    ${amounts && html`<${Gaps} answer=${amounts} />`}
+    ${notes.map((note) => html`<p class="soft">${note}</p>`)}`;
+}
+
+/**
+ * @param {Numbers} total
+ * @param {string} search
+ * @param {string[]} elsewhere Clusters outside of the filter that have such idle cores.
+ */
+function emptyWords(total, search, elsewhere) {
   if (search) return `No row contains “${search}”.`;
-  if (answer.total.idle_cores === 0) return "No core is idle.";
+  if (elsewhere.length) return `No idle cores in this cluster, but in ${list(elsewhere.map(printable))}.`;
+  if (total.idle_cores === 0) return "No core is idle.";
   return "No idle cores are reported here.";
 }
 
-/** @param {{ answer: Answer }} props */
+/** @param {{ answer: AmountsAnswer }} props */
 function Gaps({ answer }) {
   if (!answer.missing.length || answer.reading) return null;
-  const known = answer.hours === null ? "the minutes with rollups" : `${answer.hours} of ${answer.of_hours} hours`;
+  const { known: hours, all } = hoursOf(answer);
+  const known = isLedgerRange(answer.range) ? `${hours} of ${all} hours` : "the minutes with rollups";
   const gaps = answer.missing.map(([start, end]) => `${moment(start)} to ${moment(end)}`);
   const more = gaps.length > MAX_GAPS ? ` and ${gaps.length - MAX_GAPS} more gaps` : "";
   return html`<p class="breakdown-gaps"><${Icon} name="triangle-alert" />
@@ -170,16 +173,21 @@ function keyOf(row) {
   return `row:${row.key}`;
 }
 
-/** @param {{ answer: Answer, rows: Row[] } & Pick<SectionProps, "state" | "set">} props */
-function Table({ answer, rows, state, set }) {
-  const hasCluster = answer.group === "owner" || answer.group === "instance";
-  const heads = [{ ...NAME, title: GROUP_NAMES[answer.group] }, ...(hasCluster ? [CLUSTER] : []), ...NUMBERS];
-  const range = RANGES[answer.range].label;
+/** @param {{ total: Numbers, rows: Row[] } & Pick<SectionProps, "state" | "set">} props */
+function Table({ total, rows, state, set }) {
+  const hasCluster = state.group === "owner" || state.group === "instance";
+  const heads = [{ ...NAME, title: GROUP_NAMES[/** @type {keyof typeof GROUP_NAMES} */ (state.group)] }, ...(hasCluster ? [CLUSTER] : []), ...NUMBERS];
+  const range = labelOf(state.range);
   return html`<div class="table-wrap"><table class="table live breakdown-table" role="table">
     <thead role="rowgroup"><tr role="row">${heads.map((column) => html`<${Head} key=${column.key} column=${column} sort=${state.sort} set=${set} unit=${column.key === "usd" ? range : ""} />`)}</tr></thead>
-    <tbody role="rowgroup">${rows.map((row) => html`<${TableRow} key=${row.key} row=${row} answer=${answer} columns=${heads.length} isOpen=${state.open === keyOf(row)} state=${state} set=${set} />`)}</tbody>
-    <tfoot role="rowgroup"><${Total} answer=${answer} hasCluster=${hasCluster} /></tfoot>
+    <tbody role="rowgroup">${rows.map((row) => html`<${TableRow} key=${row.key} row=${row} columns=${heads.length} isOpen=${state.open === keyOf(row)} state=${state} set=${set} />`)}</tbody>
+    <tfoot role="rowgroup"><${Total} total=${total} range=${range} hasCluster=${hasCluster} /></tfoot>
   </table></div>`;
+}
+
+/** @param {string} range */
+function labelOf(range) {
+  return RANGES[/** @type {keyof typeof RANGES} */ (range)].label;
 }
 
 /** @param {{ column: Column, sort: string, unit: string, set: SectionProps["set"] }} props */
@@ -205,24 +213,25 @@ function next(key, sort, isText) {
   return orders[(orders.indexOf(sort) + 1) % orders.length];
 }
 
-/** @param {{ row: Row, answer: Answer, columns: number, isOpen: boolean } & Pick<SectionProps, "state" | "set">} props */
-function TableRow({ row, answer, columns, isOpen, state, set }) {
+/** @param {{ row: Row, columns: number, isOpen: boolean } & Pick<SectionProps, "state" | "set">} props */
+function TableRow({ row, columns, isOpen, state, set }) {
   const names = ["breakdown-row", isOpen && "is-open", row.cannot_wait && "is-marked"];
   const toggle = () => set({ open: isOpen ? "" : keyOf(row) });
-  const hasCluster = answer.group === "owner" || answer.group === "instance";
+  const { group } = state;
+  const hasCluster = group === "owner" || group === "instance";
   return html`<tr role="row" class=${names.filter(Boolean).join(" ")}>
       <th scope="row" role="rowheader"><div class="breakdown-subject"><button type="button" class="breakdown-name" aria-expanded=${isOpen} onClick=${toggle}>
         <${Icon} name=${isOpen ? "chevron-down" : "chevron-right"} /><span class=${row.is_bracket ? "soft" : ""}><${Name} text=${row.name} /></span></button>
-        <${Remarks} row=${row} group=${answer.group} /></div></th>
+        <${Remarks} row=${row} group=${group} /></div></th>
       ${hasCluster && html`<td role="cell"><${Name} text=${row.cluster ?? "several"} /></td>`}
       <td role="cell" class="number" data-label="idle"><${Known} value=${row.idle_cores} words=${figure} /></td>
       <td role="cell" class="number"><${Share} row=${row} /></td>
       <td role="cell" class="number" data-before="idle for" title=${row.since_ms === null ? null : `Since ${moment(row.since_ms)}`}><${Known} value=${row.idle_minutes} words=${duration} /></td>
       <td role="cell" class="number" data-label="USD/h"><${Money} value=${row.usd_per_hour} unpriced=${row.unpriced_cores} /></td>
-      <td role="cell" class="number" data-label=${`USD, ${RANGES[answer.range].label}`}><${Money} value=${row.usd} unpriced=${0} /></td>
+      <td role="cell" class="number" data-label=${`USD, ${labelOf(state.range)}`}><${Money} value=${row.usd} unpriced=${0} /></td>
     </tr>
     ${isOpen && html`<tr role="row" class="breakdown-open"><td role="cell" colspan=${columns}>
-      <${OpenedRow} row=${row} group=${answer.group} state=${state} set=${set} /></td></tr>`}`;
+      <${OpenedRow} row=${row} group=${group} state=${state} set=${set} /></td></tr>`}`;
 }
 
 /** @param {{ row: Row, group: string }} props */
@@ -249,14 +258,13 @@ function Money({ value, unpriced }) {
   return html`${amount(value)}${unpriced ? html`<span class="soft" title=${`${counted(unpriced, "core")} without a price`}>+?</span>` : ""}`;
 }
 
-/** @param {{ answer: Answer, hasCluster: boolean }} props */
-function Total({ answer, hasCluster }) {
-  const { total, range } = answer;
+/** @param {{ total: Numbers, range: string, hasCluster: boolean }} props */
+function Total({ total, range, hasCluster }) {
   return html`<tr role="row"><th scope="row" role="rowheader">All</th>${hasCluster && html`<td role="cell"></td>`}
     <td role="cell" class="number" data-label="idle"><${Known} value=${total.idle_cores} words=${figure} /></td>
     <td role="cell" class="number"><${Share} row=${total} /></td><td role="cell"></td>
     <td role="cell" class="number" data-label="USD/h"><${Money} value=${total.usd_per_hour} unpriced=${total.unpriced_cores} /></td>
-    <td role="cell" class="number" data-label=${`USD, ${RANGES[range].label}`}><${Money} value=${total.usd} unpriced=${0} /></td></tr>`;
+    <td role="cell" class="number" data-label=${`USD, ${range}`}><${Money} value=${total.usd} unpriced=${0} /></td></tr>`;
 }
 
 /** @param {{ value: number | null, words: (value: number | null) => string }} props */

@@ -4,23 +4,26 @@
 
 import { html, useCallback } from "./vendor/ui.js";
 import { useAnswer } from "./data.js";
+import { isOn } from "./groups.js";
 import { Canvas, paintCore } from "./heat.js";
 import { Command, Name, Notice, Skeleton, Trouble } from "./parts.js";
 import { counted, duration } from "./words.js";
 
 /** @typedef {import("./types.js").BreakdownRow} Row */
 /** @typedef {import("./types.js").Holder} Holder */
-/** @typedef {import("./types.js").RowAnswer["instances"][number]} Instance */
+/** @typedef {import("./types.js").InstanceCores} Instance */
 /** @typedef {Pick<import("./main.js").SectionProps, "state" | "set">} Props */
 
+const MAX_INSTANCES = 8; // most idle first; commands.json takes no more
 const STRIP_CORES = 32; // in one line of a strip
 const CELL = { width: 8, height: 12, gap: 1 };
 
 /**
- * Return what *row* is of, as the server and the state name it.
+ * Return what *row* is of, as the state names it.
  *
  * @param {Row} row
  * @param {string} group
+ * @returns {{ cluster: string, owner?: string, team?: string, type?: string, instance?: string }}
  */
 function subjectOf(row, group) {
   const cluster = row.cluster ?? "";
@@ -39,29 +42,37 @@ function sentence(marks) {
 
 /** @param {{ row: Row, group: string } & Props} props */
 export function OpenedRow({ row, group, state, set }) {
-  const answer = useAnswer("/row.json", subjectOf(row, group));
+  const subject = subjectOf(row, group);
+  const cores = useAnswer("/cores.json", { cluster: state.cluster });
+  /** @type {Instance[]} */
+  const instances = (cores.value?.instances ?? []).filter((/** @type {Instance} */ instance) => isOn(instance, subject));
+  const shown = instances.slice(0, MAX_INSTANCES);
+  const { cluster, owner } = subject;
+  const about = { cluster, owner, instances: shown.map(({ instance }) => instance).join(",") };
+  const answer = useAnswer("/commands.json", about, { every_s: 0, on: cores.value !== null });
   return html`<div class="breakdown-opened">
     ${row.cannot_wait && html`<${Notice} kind="bad" title="Cannot wait"><${Name} text=${row.cannot_wait} /><//>`}
     ${row.marks.length > 0 && html`<p><${Name} text=${`${sentence(row.marks)}.`} /></p>`}
-    ${answer.failure && html`<${Trouble} what="This row" failure=${answer.failure} again=${answer.again} />`}
-    ${!answer.value && !answer.failure && html`<${Skeleton} rows=${3} />`}
-    ${answer.value && html`<${Instances} answer=${answer.value} state=${state} set=${set} />`}
+    ${cores.failure && html`<${Trouble} what="Its instances" failure=${cores.failure} again=${cores.again} />`}
+    ${!cores.value && !cores.failure && html`<${Skeleton} rows=${3} />`}
+    ${cores.value && html`<${Instances} shown=${shown} more=${instances.length - shown.length} state=${state} set=${set} />`}
+    ${answer.failure && html`<${Trouble} what="Its commands" failure=${answer.failure} again=${answer.again} />`}
     ${answer.value?.commands.map((/** @type {import("./types.js").Command} */ { purpose, text }) => html`<${Command} title=${purpose} text=${text} />`)}
     <${Filter} row=${row} group=${group} state=${state} set=${set} />
   </div>`;
 }
 
-/** @param {{ answer: import("./types.js").RowAnswer } & Props} props */
-function Instances({ answer, state, set }) {
-  if (!answer.instances.length) return html`<p class="soft">No instance with its cores reported in the newest minute.</p>`;
+/** @param {{ shown: Instance[], more: number } & Props} props */
+function Instances({ shown, more, state, set }) {
+  if (!shown.length) return html`<p class="soft">No instance with its cores reported in the newest minute.</p>`;
   const show = (/** @type {string} */ instance) => set({ instance, team: state.team, owner: state.owner, open: state.open });
-  return html`<ul class="breakdown-instances live">${answer.instances.map((instance) => html`<li key=${instance.instance}>
+  return html`<ul class="breakdown-instances live">${shown.map((instance) => html`<li key=${instance.instance}>
       <button type="button" class="link breakdown-instance" onClick=${() => show(instance.instance)}><${Name} text=${instance.instance} /></button>
       <span class="soft breakdown-type"><${Name} text=${[instance.instance_type ?? "unknown type", instance.cluster].join(", ")} /></span>
       <${Strip} instance=${instance} />
       <span class="number">${idleWords(instance)}</span>
       ${instance.holders.map((holder) => html`<${HolderLine} holder=${holder} />`)}</li>`)}</ul>
-    ${answer.more > 0 && html`<p class="soft">And ${counted(answer.more, "more instance")}: group by instance.</p>`}`;
+    ${more > 0 && html`<p class="soft">And ${counted(more, "more instance")}: group by instance.</p>`}`;
 }
 
 /** @param {Instance} instance */

@@ -3,88 +3,164 @@
  */
 
 import { html } from "./vendor/ui.js";
+import { useCharts } from "./charts.js";
 import { useAnswer } from "./data.js";
+import { PLACEHOLDERS, clustersElsewhere, rowsOf, utilizationOf } from "./groups.js";
 import { Icon, Name, Notice, Skeleton, Spark, Term, Terms } from "./parts.js";
 import { RANGES } from "./state.js";
-import { amount, clock, duration, figure, percent, printable, share, zoneName } from "./words.js";
+import { amount, clock, counted, duration, figure, list, percent, printable, share, zoneName } from "./words.js";
 
 /** @typedef {import("./types.js").Now} Now */
+
+const CORES_EVERY_S = 20;
+
+/**
+ * What a card shows: its number in the unit of its chart, and the words below.
+ *
+ * @typedef {object} Shown
+ * @property {number | null} value
+ * @property {string} line
+ * @property {string[]} notes
+ */
+
+/**
+ * The numbers of one owner or team.
+ *
+ * @typedef {object} Own
+ * @property {string} kind owner or team
+ * @property {import("./types.js").BreakdownNumbers} total
+ * @property {{ percent: number | null, cores: number }} utilization
+ * @property {string[]} elsewhere Other clusters in which it has idle cores.
+ */
 
 /**
  * @typedef {object} CardShape
  * @property {"idle" | "cost" | "avoidable" | "utilization"} id
+ * @property {string} chart The chart with its trend.
  * @property {string} title
  * @property {string} term A term of the glossary.
  * @property {boolean} isBetterLow True if a lower value is better.
- * @property {(page: Now) => number | null} value In the unit of the trend.
+ * @property {(page: Now) => number | null} value Of all owners.
+ * @property {(page: Now) => string} line
+ * @property {(own: Own) => Shown} own Of one owner or team.
  * @property {(value: number | null) => string} big
  * @property {string} unit
- * @property {(page: Now) => string} line What stands below the number.
  */
 
 /** @type {CardShape[]} */
 const CARDS = [
   {
-    id: "idle", title: "Idle cores", term: "idle", isBetterLow: true, unit: "",
-    value: (page) => page.idle.cores, big: figure,
+    id: "idle", chart: "idle_cores", title: "Idle cores", term: "idle", isBetterLow: true, unit: "", big: figure,
+    value: (page) => page.idle.cores,
     line: (page) => `${share(page.idle.cores, page.idle.known_cores)} of ${figure(page.idle.known_cores)} known cores`,
+    own: ({ total, elsewhere }) => ({
+      value: total.idle_cores,
+      line: total.cores ? `${share(total.idle_cores, total.cores)} of ${figure(total.cores)} cores held or reserved` : "",
+      notes: elsewhere.length ? [`More in ${list(elsewhere)}`] : [],
+    }),
   },
   {
-    id: "cost", title: "Cost of idle cores", term: "idle", isBetterLow: true, unit: "USD/h",
-    value: (page) => page.cost.usd_per_hour, big: amount,
+    id: "cost", chart: "cost", title: "Cost of idle cores", term: "idle", isBetterLow: true, unit: "USD/h", big: amount,
+    value: (page) => page.cost.usd_per_hour,
     line: (page) => (page.cost.is_incomplete ? "Without the cores that have no price" : page.cost.basis),
+    own: ({ total }) => ({
+      value: total.usd_per_hour,
+      line: total.unpriced_cores ? `Without ${counted(total.unpriced_cores, "core")} that have no price` : "",
+      notes: [],
+    }),
   },
   {
-    id: "avoidable", title: "Avoidable", term: "avoidable", isBetterLow: true, unit: "USD/h",
-    value: (page) => page.avoidable.usd_per_hour, big: amount,
+    id: "avoidable", chart: "avoidable", title: "Avoidable", term: "avoidable", isBetterLow: true, unit: "USD/h", big: amount,
+    value: (page) => page.avoidable.usd_per_hour,
     line: (page) => `At most; ${share(page.avoidable.usd_per_hour, page.cost.usd_per_hour)} of the cost of idle cores`,
+    own: ({ kind }) => ({ value: null, line: `Known of a cluster, not of this ${kind}`, notes: [] }),
   },
   {
-    id: "utilization", title: "Utilization", term: "utilization", isBetterLow: false, unit: "",
-    value: (page) => page.utilization.percent, big: percent,
+    id: "utilization", chart: "utilization", title: "Utilization", term: "utilization", isBetterLow: false, unit: "", big: percent,
+    value: (page) => page.utilization.percent,
     line: (page) => page.utilization.words.replace(/^\d+ % /, ""),
+    own: ({ utilization }) => ({ value: utilization.percent, line: `of ${counted(utilization.cores, "known core")} held or reserved`, notes: [] }),
   },
 ];
 
 /** @param {import("./main.js").SectionProps} props */
 export function Cards({ state, now }) {
-  const query = { cluster: state.cluster, range: state.range };
-  const trend = useAnswer("/trend.json", query, { every_s: 60 });
+  const charts = useCharts(state);
   const page = now.value;
-  const isNarrower = Boolean(state.team || state.owner);
+  const kind = state.owner ? "owner" : "team";
+  const name = state[kind];
+  const cores = useAnswer("/cores.json", { cluster: state.cluster }, { every_s: CORES_EVERY_S, on: name !== "" });
+  const own = page && name ? ownOf(state, kind, page, cores.value?.instances ?? []) : null;
   return html`<div class="cards-block">
-    ${isNarrower && html`<p class="soft cards-scope">The cards are of ${state.cluster ? html`cluster <${Name} text=${state.cluster} />` : "all clusters"}: rollups have no totals by team or owner.</p>`}
-    <div class="cards">${CARDS.map((card) => html`<${Card} key=${card.id} card=${card} page=${page} trend=${trend.value} range=${state.range} isFailed=${Boolean(now.failure)} />`)}</div>
-    ${trend.failure && page && html`<p class="soft cards-scope">No trend: ${printable(trend.failure.sentence)}</p>`}
-    ${trend.value?.ledger && html`<p class="soft cards-scope">No comparison with yesterday and last week: ${trend.value.ledger}</p>`}
+    ${name && html`<p class="scope"><${Icon} name="info" /> Cards of ${kind} <${Name} text=${PLACEHOLDERS[name] ?? name} />${state.cluster && html` in cluster <${Name} text=${state.cluster} />`}.</p>`}
+    <div class="cards">${CARDS.map((card) => html`<${Card} key=${card.id} card=${card} page=${page} own=${own} charts=${charts.value} range=${state.range} isFailed=${Boolean(now.failure)} />`)}</div>
+    ${charts.failure && page && html`<p class="soft cards-scope">No trend: ${printable(charts.failure.sentence)}</p>`}
+    ${charts.value?.ledger && html`<p class="soft cards-scope">No comparison with yesterday and last week: ${charts.value.ledger}</p>`}
     ${page?.cost.advice && html`<p class="cards-advice"><${Icon} name="info" /> ${page.cost.advice}</p>`}
     ${page?.is_old && html`<${Notice} kind="warn">The newest data are of ${clock(page.data_to_ms)} ${zoneName()}, ${duration(page.age_minutes)} ago.<//>`}
   </div>`;
 }
 
 /**
- * @param {{ card: CardShape, page: Now | null, trend: import("./types.js").Trends | null, range: string, isFailed: boolean }} props
+ * @param {import("./state.js").State} state
+ * @param {string} kind
+ * @param {Now} page
+ * @param {import("./types.js").InstanceCores[]} instances
+ * @returns {Own}
  */
-function Card({ card, page, trend, range, isFailed }) {
+function ownOf(state, kind, page, instances) {
+  return {
+    kind,
+    total: rowsOf({ ...state, group: "owner" }, page, [], null).total,
+    utilization: utilizationOf(instances, state),
+    elsewhere: clustersElsewhere(state, page),
+  };
+}
+
+/**
+ * @param {{ card: CardShape, page: Now | null, own: Own | null, charts: import("./types.js").ChartsAnswer | null, range: string,
+ *   isFailed: boolean }} props
+ */
+function Card({ card, page, own, charts, range, isFailed }) {
   const title = html`<h2><${Term} name=${card.term}>${card.title}<//></h2>`;
   if (!page) {
     const body = isFailed ? html`<p class="card-number is-unknown">unknown</p>` : html`<${Skeleton} rows=${2} />`;
     return html`<section class="card">${title}${body}</section>`;
   }
-  const value = card.value(page);
-  const line = value === null ? page[card.id].words : card.line(page);
-  const words = RANGES[/** @type {keyof typeof RANGES} */ (range)].words;
-  const series = trend?.cards[card.id];
+  const { value, line, notes } = own ? card.own(own) : ofAll(card, page);
   return html`<section class=${`card card-${card.id}`}>${title}
     <p class=${`card-number live ${value === null ? "is-unknown" : ""}`}>${card.big(value)}${value !== null && card.unit && html` <span class="card-unit">${card.unit}</span>`}</p>
     <p class="card-line live">${line}</p>
-    <${CardNotes} notes=${page[card.id].notes.filter((/** @type {string} */ note) => note !== line)} />
-    <div class="card-trend live">${series && html`<${Spark} points=${series.points} label=${`${card.title}, ${words}`} />`}</div>
-    ${series && (series.yesterday !== null || series.last_week !== null) && html`<p class="card-changes live">
-      <${Change} value=${value} before=${series.yesterday} words="yesterday" isBetterLow=${card.isBetterLow} />
-      <${Change} value=${value} before=${series.last_week} words="last week" isBetterLow=${card.isBetterLow} />
-    </p>`}
+    <${CardNotes} notes=${notes} />
+    ${own ? html`<p class="card-trend spark-none soft">Trend: known of a cluster, not of this ${own.kind}</p>`
+      : html`<${Trend} card=${card} value=${value} charts=${charts} range=${range} />`}
   </section>`;
+}
+
+/**
+ * @param {CardShape} card
+ * @param {Now} page
+ * @returns {Shown}
+ */
+function ofAll(card, page) {
+  const value = card.value(page);
+  const line = value === null ? page[card.id].words : card.line(page);
+  return { value, line, notes: page[card.id].notes.filter((/** @type {string} */ note) => note !== line) };
+}
+
+/** @param {{ card: CardShape, value: number | null, charts: import("./types.js").ChartsAnswer | null, range: string }} props */
+function Trend({ card, value, charts, range }) {
+  if (!charts) return html`<div class="card-trend"></div>`;
+  const values = charts.charts.find(({ id }) => id === card.chart)?.all ?? [];
+  const points = charts.x.map((at_ms, at) => /** @type {[number, number | null]} */ ([at_ms, values[at] ?? null]));
+  const words = RANGES[/** @type {keyof typeof RANGES} */ (range)].words;
+  const yesterday = charts.before.yesterday?.[card.chart] ?? null;
+  const lastWeek = charts.before.last_week?.[card.chart] ?? null;
+  return html`<div class="card-trend live"><${Spark} points=${points} label=${`${card.title}, ${words}`} /></div>
+    ${(yesterday !== null || lastWeek !== null) && html`<p class="card-changes live">
+      <${Change} value=${value} before=${yesterday} words="yesterday" isBetterLow=${card.isBetterLow} />
+      <${Change} value=${value} before=${lastWeek} words="last week" isBetterLow=${card.isBetterLow} />
+    </p>`}`;
 }
 
 const MAX_NOTES = 2;

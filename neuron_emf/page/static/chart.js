@@ -9,7 +9,7 @@ import { html, useCallback, useMemo, useRef, useState } from "./vendor/ui.js";
 import { Canvas } from "./heat.js";
 import { Icon, Name, Terms } from "./parts.js";
 import { Plot } from "./plot.js";
-import { COLOR_NAMES, DASHES, SLOTS, slotColors, slotsOf, textureOf } from "./series.js";
+import { COLOR_NAMES, DASHES, OTHERS, SLOTS, slotColors, slotsOf, textureOf } from "./series.js";
 import { isLedgerRange } from "./state.js";
 import { amount, clock, counted, figure, moment, printable, zoneName } from "./words.js";
 
@@ -20,6 +20,7 @@ import { amount, clock, counted, figure, moment, printable, zoneName } from "./w
 /** @typedef {import("./plot.js").Handle} Handle */
 
 const ROWS_AT_FIRST = 60;
+const NO_SUM = "Some clusters do not report this number, so there is no sum. Choose by cluster.";
 const WHOLE_SCALES = new Set(["utilization", "coverage"]);
 const SHORTEST_ZOOM_STEPS = 4;
 const BYTES_IN_GB = 1e9;
@@ -35,17 +36,18 @@ const AXIS_LETTERS = Object.freeze([
  * @typedef {object} ChartProps
  * @property {ChartData} chart
  * @property {ChartsAnswer} answer
+ * @property {boolean} isTogether True if all clusters are one series.
  * @property {Span | null} zoom
  * @property {(span: Span | null) => void} setZoom
  * @property {Map<string, number>} preferred slots of labels in all charts
  */
 /** @param {ChartProps} props */
-export function Chart({ chart, answer, zoom, setZoom, preferred }) {
+export function Chart({ chart, answer, isTogether, zoom, setZoom, preferred }) {
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ ([]));
   const [cursor, setCursor] = useState(/** @type {number | null} */ (null));
   const [hasTable, setTable] = useState(false);
-  const isStacked = chart.kind === "bars";
-  const series = useMemo(() => seriesOf(chart, hidden, isStacked ? null : preferred), [chart, hidden]);
+  const isStacked = isOfStates(chart);
+  const series = useMemo(() => seriesOf(chart, isTogether, hidden, preferred), [chart, isTogether, hidden]);
   const toggle = useCallback((/** @type {string} */ label) => {
     setHidden((before) => (before.includes(label) ? before.filter((other) => other !== label) : [...before, label]));
   }, []);
@@ -67,24 +69,33 @@ export function Chart({ chart, answer, zoom, setZoom, preferred }) {
           cursor=${at} setCursor=${setCursor} setZoom=${setZoom} toggle=${toggle} setHidden=${setHidden} />
         <${Legend} series=${series} chart=${chart} at=${newest} isStacked=${isStacked} toggle=${toggle} />
       `}
-      ${series.length === 0 && html`<p class="chart-empty soft">${chart.note || "No data in this range."}</p>`}
-      ${series.length > 0 && chart.note && html`<p class="chart-note soft">${chart.note}</p>`}
+      ${series.length === 0 && html`<p class="chart-empty soft">${chart.series.length ? NO_SUM : "No cluster reports this number."}</p>`}
       ${hasTable && series.length > 0 && html`<${Table} chart=${chart} answer=${answer} series=${series} />`}
     </section>
   `;
 }
 
 /**
- * Return the series with their slots; without *preferred*, a slot is the place in the sum.
+ * Return True if the series of *chart* are parts of a sum, one for each state of cores.
  * @param {ChartData} chart
+ */
+function isOfStates(chart) {
+  return chart.id === "core_states";
+}
+
+/**
+ * Return the series with their slots; the slot of a part of a sum is its place in the sum.
+ * @param {ChartData} chart
+ * @param {boolean} isTogether
  * @param {readonly string[]} hidden
- * @param {Map<string, number> | null} preferred
+ * @param {Map<string, number>} preferred
  * @returns {Series[]}
  */
-function seriesOf(chart, hidden, preferred) {
-  const shown = chart.series.slice(0, SLOTS);
+function seriesOf(chart, isTogether, hidden, preferred) {
+  const together = chart.all.some((value) => value !== null) ? [{ label: "All clusters", values: chart.all }] : [];
+  const shown = isTogether && !isOfStates(chart) ? together : chart.series.slice(0, SLOTS);
   const labels = shown.map(({ label }) => label);
-  const slots = preferred ? slotsOf(labels, preferred) : labels.map((_, place) => place);
+  const slots = isOfStates(chart) ? labels.map((_, place) => place) : slotsOf(labels, preferred);
   return shown.map(({ label, values }, place) => ({ label, values, slot: slots[place], isHidden: hidden.includes(label) }));
 }
 
@@ -183,7 +194,7 @@ function PlotWithKeys({ chart, answer, series, span, whole, cursor, setCursor, s
     <div class="chart-plot" tabindex="0" role="application" aria-roledescription="chart" title=${isFocused ? keys : undefined}
       aria-label=${`${chart.title}, latest ${words}. ${keys}`} onKeyDown=${press}
       onFocus=${() => setFocused(true)} onBlur=${() => setFocused(false)}>
-      <${Plot} x=${x} series=${series} isStacked=${chart.kind === "bars"} span=${span} missing=${missing}
+      <${Plot} x=${x} series=${series} isStacked=${isOfStates(chart)} span=${span} missing=${missing}
         top=${WHOLE_SCALES.has(chart.id) ? 100 : null} words=${(/** @type {number} */ value) => axisWords(value, chart.unit)}
         onCursor=${setCursor} onZoom=${setZoom} onReady=${(/** @type {Handle | null} */ handle) => {
           plot.current = handle;
@@ -236,7 +247,7 @@ function Legend({ series, chart, at, isStacked, toggle }) {
           </button>
         </li>
       `)}
-      ${chart.left_out > 0 && html`<li class="soft">${counted(chart.left_out, "smaller cluster")} ${series.some(({ label }) => label === "[others]") ? "in [others]" : "not drawn"}</li>`}
+      ${chart.left_out > 0 && series.some(({ label }) => label === OTHERS) && html`<li class="soft">${counted(chart.left_out, "smaller cluster")} in ${OTHERS}</li>`}
     </ul>
   `;
 }

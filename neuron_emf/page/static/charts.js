@@ -5,10 +5,10 @@
 import { html, useEffect, useRef, useState } from "./vendor/ui.js";
 import { Chart } from "./chart.js";
 import { useAnswer } from "./data.js";
-import { Choice, Icon, Section, Skeleton, Trouble } from "./parts.js";
+import { Choice, Icon, Name, Section, Skeleton, Trouble } from "./parts.js";
 import { Reading } from "./reading.js";
 import { isLedgerRange } from "./state.js";
-import { counted, figure } from "./words.js";
+import { counted, figure, hoursOf, list } from "./words.js";
 
 /** @typedef {import("./types.js").ChartsAnswer} ChartsAnswer */
 /** @typedef {import("./main.js").SectionProps} SectionProps */
@@ -21,16 +21,27 @@ const VIEWS = [
 const EVERY_S = 30;
 const LEDGER_EVERY_S = 600;
 
+/**
+ * The charts of the chosen cluster and range, which the cards show too.
+ *
+ * @param {SectionProps["state"]} state
+ * @returns {import("./data.js").Answer<ChartsAnswer>}
+ */
+export function useCharts({ cluster, range }) {
+  return useAnswer("/charts.json", { cluster, range }, { every_s: isLedgerRange(range) ? LEDGER_EVERY_S : EVERY_S });
+}
+
 /** @param {SectionProps} props */
 export function Charts({ state }) {
   const [by, setBy] = useState("cluster");
-  const every_s = isLedgerRange(state.range) ? LEDGER_EVERY_S : EVERY_S;
-  const answer = useAnswer("/charts.json", { cluster: state.cluster, range: state.range, by }, { every_s });
+  const answer = useCharts(state);
   const [zoom, setZoom] = useState(/** @type {Span | null} */ (null));
   useEffect(() => setZoom(null), [state.cluster, state.range]);
   const preferred = useRef(/** @type {Map<string, number>} */ (new Map()));
   /** @type {ChartsAnswer | null} */
   const charts = answer.value;
+  const absent = charts && isLedgerRange(state.range) ? charts.charts.filter(({ series }) => !series.length) : [];
+  const drawn = charts?.charts.filter((chart) => !absent.includes(chart)) ?? [];
   const resetZoom = () => setZoom(null);
   const aside = html`
     ${zoom && html`<button type="button" class="button" onClick=${resetZoom}><${Icon} name="zoom-out" /> Whole range</button>`}
@@ -38,16 +49,18 @@ export function Charts({ state }) {
   `;
   return html`
     <${Section} id="charts" title="Charts" aside=${aside}>
+      ${(state.team || state.owner) && html`<p class="scope"><${Icon} name="info" /> Of ${state.cluster ? html`cluster <${Name} text=${state.cluster} />` : "all clusters"}, not of ${state.owner ? "owner" : "team"} <${Name} text=${state.owner || state.team} />: rollups have these numbers by cluster only.</p>`}
       ${answer.failure && html`<${Trouble} what="The history of the charts" failure=${answer.failure} again=${answer.again} />`}
       ${!charts && !answer.failure && html`<${Skeleton} rows=${8} />`}
       ${charts && html`
         <p class="soft">Drag to zoom, double-click for the whole range. On the keyboard, Tab to a chart: arrows move the cursor, plus and minus zoom, digits switch series.</p>
         <${Coverage} charts=${charts} again=${answer.again} />
         <div class="charts-grid">
-          ${charts.charts.map((chart) => html`
-            <${Chart} key=${chart.id} chart=${chart} answer=${charts} zoom=${zoom} setZoom=${setZoom} preferred=${preferred.current} />
+          ${drawn.map((chart) => html`
+            <${Chart} key=${chart.id} chart=${chart} answer=${charts} isTogether=${by === "all" && !state.cluster} zoom=${zoom} setZoom=${setZoom} preferred=${preferred.current} />
           `)}
         </div>
+        ${absent.length > 0 && html`<p class="soft">The ledger does not have ${list(absent.map(({ title }) => inSentence(title)))}. Choose 24 hours or less.</p>`}
       `}
     <//>
   `;
@@ -59,7 +72,16 @@ export function Charts({ state }) {
  */
 function Coverage({ charts, again }) {
   if (charts.reading) return html`<${Reading} range=${charts.range} reading=${charts.reading} again=${again} />`;
-  if (charts.hours === null || charts.of_hours === null || charts.hours === charts.of_hours) return null;
-  const missing = charts.of_hours - charts.hours;
-  return html`<p class="soft">The ledger has ${figure(charts.hours)} of ${counted(charts.of_hours, "hour")}. ${counted(missing, "missing hour")} ${missing === 1 ? "is" : "are"} shaded.</p>`;
+  const { known, all } = hoursOf(charts);
+  if (!isLedgerRange(charts.range) || known === all) return null;
+  return html`<p class="soft">The ledger has ${figure(known)} of ${counted(all, "hour")}. ${counted(all - known, "missing hour")} ${all - known === 1 ? "is" : "are"} shaded.</p>`;
+}
+
+/**
+ * Return *title* as it is inside a sentence: `Cores by state` becomes `cores by state`.
+ *
+ * @param {string} title
+ */
+function inSentence(title) {
+  return /^[A-Z][a-z]/.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title;
 }

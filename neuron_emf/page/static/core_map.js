@@ -6,6 +6,7 @@
  */
 
 import { html, useCallback, useMemo, useState } from "./vendor/ui.js";
+import { ownersOf } from "./groups.js";
 import { Canvas, CellTip, STATES, paintCore, stepOf, useWidth } from "./heat.js";
 import { coresOf } from "./hour.js";
 import { Name } from "./parts.js";
@@ -211,7 +212,7 @@ function ownerWords(instance, core) {
     return `Owner: ${printable(name)}${team ? `, team ${printable(team)}` : ""}`;
   }
   if (instance.states[core].toLowerCase() === "u") return "No owner";
-  const names = instance.owners.map(printable);
+  const names = ownersOf(instance).map(printable);
   if (names.length === 0) return "No owner on this instance";
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
   return `Owners on this instance: ${names.slice(0, MAX_NAMES).join(", ")}${more}`;

@@ -8,6 +8,7 @@
 import { html, useCallback, useMemo, useState } from "./vendor/ui.js";
 import { CoreMap } from "./core_map.js";
 import { useAnswer } from "./data.js";
+import { isOn } from "./groups.js";
 import { Canvas, STATES, paintCore } from "./heat.js";
 import { Choice, Notice, Section, Skeleton, Terms, Trouble } from "./parts.js";
 import { clock, counted, figure, printable } from "./words.js";
@@ -24,23 +25,21 @@ const MAX_ROWS_AT_FIRST = 16;
 const LEGEND = Object.freeze([..."ARUNab?-"]);
 const LEGEND_BOX = Object.freeze({ left: 0, top: 0, width: 12, height: 12 });
 const BUSY_SAMPLE_PERCENT = 60;
-const UNALLOCATED = "[unallocated]"; // the owner of cores that nothing holds or reserves
 const VIEWS = [
   { value: "tiles", label: "Map" },
   { value: "rows", label: "Rows" },
 ];
 
 /** @param {SectionProps} props */
-export function Cores({ state, set, now }) {
+export function Cores({ state, set }) {
   const answer = useAnswer("/cores.json", { cluster: state.cluster }, { every_s: EVERY_S });
   const [chosenView, setView] = useState("");
   /** @type {CoresAnswer | null} */
   const cores = answer.value;
-  const owners = ownersInFilter(state, now.value);
   // A minute that is asked for again is the same: its canvases are not painted again.
   const groups = useMemo(
-    () => groupsOf((cores?.instances ?? []).filter((instance) => isInFilter(instance, owners, state.team))),
-    [cores?.cluster, cores?.minute_ms, cores?.instances.length, JSON.stringify(owners), state.team],
+    () => groupsOf((cores?.instances ?? []).filter((instance) => isOn(instance, { team: state.team, owner: state.owner }))),
+    [state.cluster, cores?.minute_ms, cores?.instances.length, state.owner, state.team],
   );
   const shown = groups.reduce((sum, group) => sum + group.instances.length, 0);
   const mostCores = Math.max(0, ...groups.flatMap((group) => group.instances.map((instance) => instance.states.length)));
@@ -62,31 +61,6 @@ export function Cores({ state, set, now }) {
       `}
     <//>
   `;
-}
-
-/**
- * Return the names of owners that the filter chooses, null for all.
- * @param {SectionProps["state"]} state
- * @param {import("./types.js").Now | null} now
- */
-function ownersInFilter(state, now) {
-  if (state.owner) return [state.owner];
-  if (!state.team) return null;
-  return (now?.owner_names ?? []).filter((row) => row.team === state.team).map((row) => row.owner);
-}
-
-/**
- * Return True if one of *owners* or of the *team* is on the instance. Owners of the filter are those
- * with idle cores; the line of the instance also names the team of an owner that is busy.
- * @param {InstanceCores} instance
- * @param {readonly string[] | null} owners null for all
- * @param {string} team
- */
-function isInFilter(instance, owners, team) {
-  if (!owners) return true;
-  if (owners.includes(UNALLOCATED)) return /u/i.test(instance.states);
-  const isOfTeam = team !== "" && (instance.owned ?? []).some(([, , ownTeam]) => ownTeam === team);
-  return isOfTeam || instance.owners.some((owner) => owners.includes(owner));
 }
 
 /**

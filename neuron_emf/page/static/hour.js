@@ -49,7 +49,7 @@ export const HOUR_STATES = {
 
 /**
  * Return the 60 minutes that end now, with what *answer* has of them.
- * @param {Pick<InstanceAnswer, "cores" | "minutes" | "states" | "utilization">} answer
+ * @param {Pick<InstanceAnswer, "minutes" | "states" | "utilization">} answer
  * @param {number} now_ms
  * @returns {HourGrid}
  */
@@ -60,14 +60,22 @@ export function hourOf(answer, now_ms) {
   const minutes = Array.from({ length: HOUR_MINUTES }, (_, at) => last_ms - (HOUR_MINUTES - 1 - at) * MINUTE_MS);
   const columnOf = new Map(answer.minutes.map((minute_ms, column) => [minute_ms, column]));
   const columns = minutes.map((minute_ms) => columnOf.get(minute_ms) ?? null);
-  const cores = Array.from({ length: answer.cores }, (_, core) => core);
+  const cores = Array.from({ length: coreCount(answer) }, (_, core) => core);
   const newest = newestLine_ms === null ? -1 : minutes.indexOf(newestLine_ms);
   return {
     minutes,
-    states: cores.map((core) => columns.map((column) => (column === null ? NO_LINE : answer.states[core][column])).join("")),
-    utilization: cores.map((core) => columns.map((column) => (column === null ? null : answer.utilization[core][column]))),
+    states: cores.map((core) => columns.map((column) => (column === null ? NO_LINE : (answer.states[column][core] ?? NO_LINE))).join("")),
+    utilization: cores.map((core) => columns.map((column) => (column === null ? null : (answer.utilization[column][core] ?? null)))),
     newest: newest < 0 ? null : newest,
   };
+}
+
+/**
+ * Return the number of cores of an instance in its hour.
+ * @param {Pick<InstanceAnswer, "states">} answer
+ */
+export function coreCount({ states }) {
+  return Math.max(0, ...states.map((letters) => letters.length));
 }
 
 /**
@@ -141,10 +149,11 @@ export function Hour({ answer }) {
   const [element, width] = useWidth();
   const minute = Math.floor(serverMs.value / MINUTE_MS);
   const grid = useMemo(() => hourOf(answer, minute * MINUTE_MS), [answer, minute]);
-  const layout = useMemo(() => layoutOf(width, answer.cores), [width, answer.cores]);
+  const cores = grid.states.length;
+  const layout = useMemo(() => layoutOf(width, cores), [width, cores]);
   const [cursor, setCursor] = useState(/** @type {Cell | null} */ (null));
   const [isByKey, setByKey] = useState(false);
-  const current = cursor && cursor.core < answer.cores ? cursor : null;
+  const current = cursor && cursor.core < cores ? cursor : null;
   const lines = current ? cellLines(grid, answer, current) : [];
   const paint = useCallback(
     (/** @type {Pen} */ pen, /** @type {Colors} */ colors) => paintHour(pen, colors, grid, layout),
@@ -161,7 +170,7 @@ export function Hour({ answer }) {
     const bounds = event.currentTarget.getBoundingClientRect();
     const at = Math.floor((event.clientX - bounds.left - layout.left) / layout.cell);
     const core = Math.floor((event.clientY - bounds.top - layout.top) / layout.row);
-    const isInside = core >= 0 && core < answer.cores && at >= 0 && at < HOUR_MINUTES;
+    const isInside = core >= 0 && core < cores && at >= 0 && at < HOUR_MINUTES;
     go(isInside ? { core, at } : null, false);
   };
   /** @param {KeyboardEvent} event */
@@ -169,7 +178,7 @@ export function Hour({ answer }) {
     const step = stepOf(event);
     if (step) {
       event.preventDefault();
-      go(current ? cellAfter(current, step, answer.cores) : rest, true);
+      go(current ? cellAfter(current, step, cores) : rest, true);
     } else if (event.key === "Escape" && current) {
       event.stopPropagation();
       go(null, true);

@@ -7,7 +7,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/ui.js";
 import { askOnce, isOlder, isSnapshot, serverMs, useAnswer } from "./data.js";
-import { HOUR_STATES, Hour, holderName } from "./hour.js";
+import { HOUR_STATES, Hour, coreCount, holderName } from "./hour.js";
 import { Command, Copy, Icon, Name, Notice, Skeleton, Trouble } from "./parts.js";
 import { MINUTE_MS, clock, counted, duration, figure, printable } from "./words.js";
 
@@ -113,12 +113,13 @@ function returnFocus(opener) {
 
 /** @param {{ answer: InstanceAnswer }} props */
 function Facts({ answer }) {
+  const cores = coreCount(answer);
   return html`
     <p class="instance-what soft">
-      ${printable(answer.instance_type ?? "unknown type")}${answer.cores > 0 && html`, ${counted(answer.cores, "core")}`}${answer.cluster && html`, cluster <${Name} text=${answer.cluster} />`}
+      ${printable(answer.instance_type ?? "unknown type")}${cores > 0 && html`, ${counted(cores, "core")}`}${answer.cluster && html`, cluster <${Name} text=${answer.cluster} />`}
     </p>
     <${Freshness} answer=${answer} />
-    ${answer.cores > 0 && html`
+    ${cores > 0 && html`
       <div class=${isOld(answer) ? "is-stale" : ""}><div class="live">
         <p class="instance-summary">${summaryOf(answer)}</p>
         <${Hour} answer=${answer} />
@@ -135,7 +136,7 @@ function Facts({ answer }) {
  * @param {InstanceAnswer} answer
  */
 function isOld(answer) {
-  return answer.is_old || isOlder(answer.minute_ms);
+  return isOlder(answer.minutes.at(-1) ?? null);
 }
 
 /**
@@ -147,8 +148,9 @@ function Freshness({ answer }) {
     return html`<${Notice} kind="warn" title="No line in the last hour">The instance ended, its emitter stopped, or the name is wrong. Check it with the commands below.<//>`;
   }
   if (!isOld(answer)) return null;
-  const age = answer.minute_ms === null ? "" : ` (${duration(Math.floor((serverMs.value - answer.minute_ms) / MINUTE_MS))} ago)`;
-  return html`<${Notice} kind="warn" title="Stale">The newest line is of ${clock(answer.minute_ms)}${age}. What the cores do now is unknown.<//>`;
+  const newest_ms = /** @type {number} */ (answer.minutes.at(-1));
+  const age = ` (${duration(Math.floor((serverMs.value - newest_ms) / MINUTE_MS))} ago)`;
+  return html`<${Notice} kind="warn" title="Stale">The newest line is of ${clock(newest_ms)}${age}. What the cores do now is unknown.<//>`;
 }
 
 /**
@@ -156,7 +158,7 @@ function Freshness({ answer }) {
  * @param {InstanceAnswer} answer
  */
 export function summaryOf(answer) {
-  const letters = answer.states.map((row) => row.at(-1));
+  const letters = [...(answer.states.at(-1) ?? "")];
   const parts = ORDER.map((letter) => ({ letter, count: letters.filter((other) => other === letter).length }))
     .filter(({ count }) => count > 0)
     .map(({ letter, count }) => {

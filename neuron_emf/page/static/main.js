@@ -9,11 +9,11 @@ import { Breakdown } from "./breakdown.js";
 import { Cards } from "./cards.js";
 import { Charts } from "./charts.js";
 import { Cores } from "./cores.js";
-import { askAgain, dataToMs, isStale, useAnswer } from "./data.js";
+import { askAgain, dataToMs, isSnapshot, isStale, useAnswer } from "./data.js";
 import { Instance } from "./instance.js";
 import { AccessDenied, Notice, Trouble } from "./parts.js";
 import { Pipeline } from "./pipeline.js";
-import { correct, set, state as shownState } from "./state.js";
+import { DEFAULTS, correct, set, state as shownState } from "./state.js";
 import { Status } from "./status.js";
 import { followTheme } from "./theme.js";
 import { printable } from "./words.js";
@@ -53,6 +53,7 @@ function useCorrections(state, now) {
   useEffect(() => {
     let unknown = now.value ? unknownFilters(state, now.value) : [];
     if (state.cluster && now.failure?.kind === "cluster") unknown = ["cluster"];
+    if (isSnapshot && state.range !== DEFAULTS.range) correct({ range: DEFAULTS.range }); // the bar says that there is no other
     if (!unknown.length) return;
     const sentences = unknown.map((filter) => `${ABSENT[filter]} "${printable(state[filter])}".`);
     setNotice(`${sentences.join(" ")} All are shown.`);

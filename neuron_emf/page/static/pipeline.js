@@ -3,7 +3,7 @@
  */
 
 import { html, useState } from "./vendor/ui.js";
-import { isSnapshot, useAnswer } from "./data.js";
+import { isOlder, isSnapshot, useAnswer } from "./data.js";
 import { Name, Section, Skeleton, Term, Trouble } from "./parts.js";
 import { isLedgerRange, rangeMinutes } from "./state.js";
 import { clockWithSeconds, counted, figure, list, megabytes, zoneName } from "./words.js";
@@ -100,6 +100,6 @@ function closeFacts(close) {
   const title = html`Last run of <${Term} name="close" />`;
   if (!close) return [[title, "None in the last 15 minutes. See the alarms about the pipeline."]];
   const at = `${clockWithSeconds(close.at_ms)} ${zoneName()}`;
-  if (close.is_old) return [[title, `${at}: too old for its numbers. See the alarms about the pipeline.`]];
+  if (isOlder(close.at_ms)) return [[title, `${at}: too old for its numbers. See the alarms about the pipeline.`]];
   return [[title, at], ...OF_CLOSE.filter(([name]) => name in close).map(([name, words]) => /** @type {[any, any]} */ ([words, figure(Number(close[name]))]))];
 }

@@ -14,6 +14,7 @@
  */
 
 export const SLOTS = 9; // eight series and [others]
+export const OTHERS = "[others]";
 export const OTHERS_SLOT = 8;
 /** The second sign of each slot, beside its color. */
 export const DASHES = Object.freeze([[], [7, 3], [2, 3], [7, 2, 2, 2], [11, 3], [11, 2, 2, 2, 2, 2], [4, 5], [1, 3], [3, 1]]);
@@ -34,7 +35,7 @@ export function slotsOf(labels, preferred) {
   /** @type {Set<number>} */
   const taken = new Set();
   return labels.map((label) => {
-    if (label === "[others]") return OTHERS_SLOT;
+    if (label === OTHERS) return OTHERS_SLOT;
     if (!preferred.has(label)) preferred.set(label, preferred.size % OTHERS_SLOT);
     let slot = preferred.get(label) ?? 0;
     while (taken.has(slot) && taken.size < OTHERS_SLOT) slot = (slot + 1) % OTHERS_SLOT;

@@ -114,51 +114,56 @@ export interface Now {
   utilization: { percent: number | null; words: string; notes: string[] };
   owners: OwnerRow[];
   owners_known: boolean;
-  close: ({ at_ms: number; is_old: boolean } & Record<string, number | boolean>) | null;
+  close: ({ at_ms: number } & Record<string, number>) | null;
   traffic: { calls: number; bytes: number };
-}
-
-export interface Trend {
-  points: Point[];
-  yesterday: number | null;
-  last_week: number | null;
-}
-
-/** /trend.json: the range of the four cards. */
-export interface Trends {
-  cluster: string;
-  range: Range;
-  step_ms: number;
-  reading: Reading | null;
-  cards: { idle: Trend; cost: Trend; avoidable: Trend; utilization: Trend };
-  ledger: string;
 }
 
 export interface Chart {
   id:
-    | "idle_cores" | "cost" | "core_states" | "utilization" | "coverage" | "executions"
+    | "idle_cores" | "cost" | "avoidable" | "core_states" | "utilization" | "coverage" | "executions"
     | "failed_executions" | "latency" | "hardware_errors" | "device_memory" | "bf16_peak";
   title: string;
   unit: "cores" | "USD/h" | "percent" | "per minute" | "s" | "bytes";
-  kind: "lines" | "bars";
+  /** By cluster, the largest first; the states of cores in `core_states`. */
   series: { label: string; values: (number | null)[] }[];
+  /** Of all clusters together. */
+  all: (number | null)[];
   left_out: number;
-  note: string;
 }
 
-/** /charts.json: every value of a series belongs to the moment of `x` at its place. */
-export interface ChartsAnswer {
-  cluster: string;
+/** What an answer about a range covers; in `missing` are the times without data, each end excluded. */
+export interface RangeHead {
   range: Range;
   start_ms: number;
   end_ms: number;
   step_ms: number;
   reading: Reading | null;
-  hours: number | null;
-  of_hours: number | null;
   missing: [number, number][];
+}
+
+/** /charts.json: every value of a series belongs to the moment of `x` at its place. */
+export interface ChartsAnswer extends RangeHead {
   x: number[];
   charts: Chart[];
+  /** The mean of the same hour of an earlier day by chart, of all clusters together. */
+  before: Partial<Record<"yesterday" | "last_week", Record<string, number | null>>>;
+  /** Why `before` is not complete, or empty. */
+  ledger: string;
+}
+
+type Amount = [usd: number | null, idle_core_hours: number];
+
+export interface Amounts {
+  owners: [owner: string, cluster: string, team: string | null, ...Amount][];
+  instances: [instance: string, cluster: string, ...Amount][];
+  types: [instance_type: string | null, cluster: string, ...Amount][];
+  /** Clusters whose rollups do not list all idle instances. */
+  unlisted: string[];
+}
+
+/** /amounts.json: idle time of a range and its price, of all clusters; null if it is not read. */
+export interface AmountsAnswer extends RangeHead {
+  amounts: Amounts | null;
 }
 
 export interface BreakdownNumbers {
@@ -187,23 +192,6 @@ export interface BreakdownRow extends BreakdownNumbers {
   cannot_wait: string;
 }
 
-/** /breakdown.json: numbers of now, `usd` and `idle_core_hours` of the range. */
-export interface BreakdownAnswer {
-  group: Group;
-  range: Range;
-  cluster: string;
-  start_ms: number;
-  end_ms: number;
-  data_to_ms: number | null;
-  reading: Reading | null;
-  hours: number | null;
-  of_hours: number | null;
-  missing: [number, number][];
-  notes: string[];
-  total: BreakdownNumbers;
-  rows: BreakdownRow[];
-}
-
 export interface Holder {
   Cores?: string;
   Name?: string;
@@ -229,35 +217,26 @@ export interface InstanceCores {
   utilization: (number | null)[];
   idle_cores: number;
   idle_minutes: number;
-  owners: string[];
-  owned?: [name: string, cores: string, team: string | null][];
+  core_usd_per_hour: number | null;
+  owned: [name: string, cores: string, team: string | null][];
+  holders: Holder[];
 }
 
 /** /cores.json: the newest whole minute. */
 export interface CoresAnswer {
-  cluster: string;
   minute_ms: number | null;
-  is_old: boolean;
   instances: InstanceCores[];
 }
 
-/** /row.json: a row of the breakdown opened. */
-export interface RowAnswer {
-  instances: (InstanceCores & { holders: Holder[] })[];
-  more: number;
-  commands: Command[];
-}
-
-/** /instance.json: the last hour of one instance; `-` in `states` is a minute without a line. */
+/** /instance.json: the minutes of the last hour that an instance has lines of. */
 export interface InstanceAnswer {
   cluster: string;
   instance: string;
   instance_type: string | null;
-  minute_ms: number | null;
-  is_old: boolean;
-  cores: number;
   minutes: number[];
+  /** By minute, then by core. */
   utilization: (number | null)[][];
+  /** By minute, one letter for each core. */
   states: string[];
   idle_minutes: (number | null)[];
   holders: Holder[];
@@ -290,9 +269,7 @@ export interface Message {
   state: string;
   urgency: Urgency | null;
   subject: string;
-  first_sentence: string;
   text: string;
-  commands: Command[];
 }
 
 export interface Contributor {
@@ -314,7 +291,6 @@ export interface Alarm {
   since_ms: number | null;
   urgency: Urgency;
   runbook: string;
-  mute: { words: string; text: string };
   message: Message | null;
   contributors: Contributor[];
 }

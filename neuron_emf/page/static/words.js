@@ -195,6 +195,17 @@ export function since(ms, nowMs) {
 }
 
 /**
+ * Return how many hours an answer about a range has, and how many the range has.
+ *
+ * @param {Pick<import("./types.js").RangeHead, "start_ms" | "end_ms" | "missing">} head
+ */
+export function hoursOf({ start_ms, end_ms, missing }) {
+  const all = (end_ms - start_ms) / HOUR_MS;
+  const unknown_ms = missing.reduce((sum, [from_ms, to_ms]) => sum + to_ms - from_ms, 0);
+  return { known: all - unknown_ms / HOUR_MS, all };
+}
+
+/**
  * Return one core, two cores.
  *
  * @param {Known} number

@@ -17,6 +17,7 @@ from tests.neuron_emf.page.page_account import (
     double_of,
     message,
 )
+from tests.neuron_emf.page.test_page_state import evaluate
 
 
 @pytest.fixture
@@ -82,11 +83,29 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
     found = account(AccountSettings())
     lines = MessageLines(found, found.client("logs"), lambda: PAGE_NOW_MS)
     shown = lines.read_newest_first()
-    # the log group has this line before the message in any case
-    firing = IDLE_TEXT.splitlines()[0].removeprefix("research: ")
-    assert [("OK", "over"), ("ALARM", firing)] == [
-        (message["state"], message["first_sentence"]) for message in shown
+    assert [("OK", "a: over\nNow."), ("ALARM", IDLE_TEXT)] == [
+        (message["state"], message["text"]) for message in shown
     ]
+
+
+def test_a_message_begins_without_its_cluster_and_its_commands_are_found():
+    """The page shows the cluster next to the first sentence; a numbered line is a command."""
+    expression = "[page.firstSentence(one), page.commandsIn(one).map(([, , text]) => text)]"
+    ((sentence, commands),) = evaluate(
+        expression, [{"cluster": "research", "text": IDLE_TEXT}], "alarms.js"
+    )
+    assert IDLE_TEXT.splitlines()[0].removeprefix("research: ") == sentence
+    assert ["scontrol show job 4711"] == commands
+
+
+def test_only_idle_alarms_may_be_muted():
+    """A mute covers eight hours of an alarm about idle cores; faults would go unnoticed."""
+    alarms = [{"name": "x", "metrics": [name]} for name in ("IdleCorePercent", "HardwareErrors")]
+    expression = f"page.muteOf(one, {PAGE_NOW_MS}, 'us-west-2')"
+    muted, kept = evaluate(expression, alarms, "alarms.js")
+    assert "at(2026-11-20T09:02)" in muted["text"]
+    assert muted["text"].endswith("AlarmNames=x --region us-west-2")
+    assert "" == kept["text"]
 
 
 def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):

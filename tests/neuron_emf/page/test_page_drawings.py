@@ -71,14 +71,18 @@ def test_an_hour_ends_now_and_not_with_the_newest_line(has_line, age_minutes, co
     minutes = [newest_ms - at * MINUTE_MS for at, has in enumerate(has_line) if has][::-1]
     assume(not has_line or has_line[0])
     letters = "".join("ab"[at % 2] for at in range(len(minutes)))
-    answer = {"cores": cores, "minutes": minutes, "states": [letters] * cores,
-              "utilization": [[7] * len(minutes)] * cores}  # fmt: skip
+    answer = {
+        "minutes": minutes,
+        "states": [letter * cores for letter in letters],
+        "utilization": [[7] * cores] * len(minutes),
+    }
     (hour,) = evaluate(f"page.hourOf(one, {NOW_MS})", [answer], "hour.js")
     due_ms = NOW_MS // MINUTE_MS * MINUTE_MS - LATE_MINUTES * MINUTE_MS
     last_ms = max([due_ms, *minutes])
     assert [last_ms - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1] == hour["minutes"]
     drawn = dict(zip(minutes, letters, strict=True))
     expected = "".join(drawn.get(minute_ms, "-") for minute_ms in hour["minutes"])
+    cores = cores if minutes else 0
     assert [expected] * cores == hour["states"]
     known = [[None if letter == "-" else 7 for letter in expected]] * cores
     assert known == hour["utilization"]

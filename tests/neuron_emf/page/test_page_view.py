@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.page.charts import ALL_CLUSTERS, MAX_SERIES, charts
+from neuron_emf.page.charts import MAX_SERIES, charts
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.reading.rollup_lines import RollupLines
 from neuron_emitter.errors import SettingsError
@@ -34,7 +34,7 @@ def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
 def test_a_cluster_that_is_not_there_is_refused(view):
     """An unknown cluster is refused without its name, which is foreign text."""
     view.now({})
-    for path in ("/now.json", "/charts.json", "/trend.json", "/breakdown.json", "/cores.json"):
+    for path in ("/now.json", "/charts.json", "/cores.json"):
         with pytest.raises(UnknownClusterError, match="No cluster of that name") as caught:
             view.reads[path]({"cluster": "<b>"})
         assert "<b>" not in str(caught.value)
@@ -65,6 +65,9 @@ def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
     assert 2 * alone == looked_at.operations.count("FilterLogEvents")
 
 
+ALL_CLUSTERS = "All clusters"
+
+
 def drawn(*texts, by_cluster=True):
     """Return by chart ID the values of each series by minute after the start."""
     read = RollupLines()
@@ -72,17 +75,19 @@ def drawn(*texts, by_cluster=True):
     rollups = read.rollups(0)
     x = range(PAGE_START_MS, PAGE_START_MS + 20 * MINUTE_MS, MINUTE_MS)
     cells = {(rollup.cluster, rollup.minute_ms): rollup for rollup in rollups}
-    return {
-        chart["id"]: {
-            series["label"]: [
-                (minute, value)
-                for minute, value in enumerate(series["values"])
-                if value is not None
+    drawn_charts = {}
+    for chart in charts(cells, x):
+        series = chart["series"]
+        if not by_cluster:
+            series = [{"label": ALL_CLUSTERS, "values": chart["all"]}]
+        drawn_charts[chart["id"]] = {
+            row["label"]: [
+                (minute, value) for minute, value in enumerate(row["values"]) if value is not None
             ]
-            for series in chart["series"]
+            for row in series
+            if {*row["values"]} != {None}
         }
-        for chart in charts(cells, x, by_cluster=by_cluster, is_ledger=False)
-    }
+    return drawn_charts
 
 
 def test_a_minute_without_a_line_has_no_value():

@@ -63,18 +63,24 @@ def test_it_allows_its_own_script_and_style_alone(script, view, looked_at):
 
 def test_it_has_what_the_page_asks_for(script, view):
     """
-    A snapshot has all groups of all clusters, and instances with their rows, by the page's keys.
+    A snapshot has the cores, charts and amounts of all clusters, and commands, by the page's keys.
     """
     text = snapshot.snapshot(view)
     found = json.loads(re.search(r'id="snapshot">(.*?)</script>', text)[1])
     answers = found["answers"]
     for cluster in ("", "research", "serving"):
-        asked = {"cluster": cluster, "range": "1h"}
-        assert 60 == len(answers[key_of("/charts.json", {**asked, "by": "all"})]["x"])
-        for group in ("owner", "team", "cluster", "type", "instance"):
-            assert answers[key_of("/breakdown.json", {**asked, "group": group})]["rows"]
-    assert "/instance.json?cluster=research&instance=i-06f58c76ba1c4c2e7" in answers
-    assert "/row.json?cluster=research&owner=slurm%3A4711+ml-user&team=ml" in answers
+        charts = answers[key_of("/charts.json", {"cluster": cluster, "range": "1h"})]
+        assert 60 == len(charts["x"])
+        assert answers[key_of("/cores.json", {"cluster": cluster})]["instances"]
+    assert answers["/amounts.json?range=1h"]["amounts"]["owners"]
+    place = "cluster=research&instance=i-06f58c76ba1c4c2e7"
+    assert f"/instance.json?{place}" in answers
+    about = {
+        "cluster": "research",
+        "owner": "slurm:4711 ml-user",
+        "instances": "i-06f58c76ba1c4c2e7",
+    }
+    assert key_of("/commands.json", about) in answers
     assert script.exists()
 
 

@@ -24,14 +24,13 @@ def chart_answer():
     rows = {name: [10 * at + len(name) for at in range(HOUR_MINUTES)] for name in CLUSTERS}
     rows[CLUSTERS[0]][50] = None
     series = [{"label": name, "values": values} for name, values in rows.items()]
-    shared = {"unit": "cores", "left_out": 0, "note": "", "series": series}
+    shared = {"unit": "cores", "left_out": 0, "series": series, "all": [None] * HOUR_MINUTES}
     return {
-        "cluster": "", "range": "1h", "start_ms": x[0],
-        "end_ms": NEWEST_MS + MINUTE_MS, "step_ms": MINUTE_MS, "reading": None, "hours": None,
-        "of_hours": None, "missing": [], "x": x,
+        "range": "1h", "start_ms": x[0], "end_ms": NEWEST_MS + MINUTE_MS, "step_ms": MINUTE_MS,
+        "reading": None, "missing": [], "x": x, "before": {}, "ledger": "",
         "charts": [
-            {"id": "idle_cores", "title": "Idle cores", "kind": "lines", **shared},
-            {"id": "core_states", "title": "Cores by state", "kind": "bars", **shared},
+            {"id": "idle_cores", "title": "Idle cores", **shared},
+            {"id": "core_states", "title": "Cores by state", **shared},
         ],
     }  # fmt: skip
 
@@ -41,11 +40,10 @@ def instance_answer(newest_ms):
     minutes = [newest_ms - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
     return {
         "cluster": "research", "instance": INSTANCE, "instance_type": "trn1.2xlarge",
-        "minute_ms": newest_ms, "is_old": False, "cores": 2,
-        "minutes": minutes, "utilization": [[0] * HOUR_MINUTES] * 2,
-        "states": ["a" * HOUR_MINUTES] * 2, "idle_minutes": [60, 60], "holders": [],
+        "minutes": minutes, "utilization": [[0, 0]] * HOUR_MINUTES,
+        "states": ["aa"] * HOUR_MINUTES, "idle_minutes": [60, 60], "holders": [],
         "holders_more": 0, "unknown_words": "", "commands": [], "links": {},
-        "verdict": {"words": "About 20 calls.", "command": ""},
+        "verdict": {"words": "About 20 calls."},
     }  # fmt: skip
 
 

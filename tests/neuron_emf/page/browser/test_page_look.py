@@ -131,7 +131,7 @@ HIDDEN_LETTERS = "\u202e<script>owned=1</script>\x1b[31m\u200b"
 SHOWN_LETTERS = "\\u{202e}<script>owned=1</script>\\u{1b}[31m\\u{200b}"
 FOREIGN = {
     "owner", "team", "cluster", "instance", "name", "label", "Name", "Tag", "text", "purpose",
-    "first_sentence", "subject", "description", "instance_type", "reason", "cannot_wait", "uses",
+    "subject", "description", "instance_type", "reason", "cannot_wait", "uses",
     "owners", "teams", "marks", "Marks",
 }  # fmt: skip
 

@@ -61,6 +61,20 @@ def test_a_filter_that_nothing_matches_falls_back_to_all(open_page, address, mem
     assert f"{member}=" not in page.evaluate("location.hash")
 
 
+def test_cards_and_charts_never_show_another_number_for_that_of_a_team(open_page, address):
+    """Cards are of the chosen team; a card that is known by cluster alone has no number."""
+    page = open_page(with_state(address, "team=search"))
+    expect(card(page, "idle")).to_have_text("6")
+    expect(card(page, "cost")).to_have_text("3.25 USD/h")
+    expect(page.locator(".card-utilization .card-line")).to_contain_text("known cores held")
+    expect(page.locator(".card-avoidable")).to_contain_text("not of this team")
+    expect(page.locator(".card .spark")).to_have_count(0)
+    expect(page.locator("#charts .scope")).to_contain_text("Of all clusters, not of team search")
+    choose(page, "Cluster", "research")
+    expect(page.locator(".card-idle")).to_contain_text("More in serving")
+    expect(page.locator(".breakdown")).to_contain_text("in this cluster, but in serving")
+
+
 def test_alarms_outside_of_a_filter_are_counted(open_page, address):
     """Alarms outside of a filter are counted, and one button removes the filter."""
     page = open_page(with_state(address, "cluster=research"))
@@ -204,7 +218,7 @@ def test_numbers_of_an_old_run_of_close_are_not_shown(open_page, address):
 
     def old(route):
         answer = route.fetch()
-        close = {"at_ms": int(PAGE_NOW_S * 1000) - 900_000, "is_old": True}
+        close = {"at_ms": int(PAGE_NOW_S * 1000) - 900_000, "MinutesClosed": 1}
         route.fulfill(response=answer, json={**answer.json(), "close": close})
 
     page = open_page(address, routes=[("**/now.json*", old)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,15 +11,18 @@ from hypothesis import strategies as st
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key
-from neuron_emf.page.breakdown import GROUPS, amounts_of_rollups
+from neuron_emf.page.amounts import ROLLUP_UNIT, Amounts
 from neuron_emf.page.ranges import RANGES, SettledHours, gaps, span_of
 from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
 from neuron_emf.reading.rollup_lines import RollupLines
 from neuron_emf.report.collection import then_by_days
-from neuron_wire.names import HOUR_MS, MINUTE_MS
+from neuron_wire.names import HOUR_MS, MINUTE_MS, PLACEHOLDER_OWNERS
+from neuron_words.now_words import NO_OWNERS
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.page.page_account import PAGE_NOW_S, PAGE_START_MS, ledger_of, line, view_of
+from tests.neuron_emf.page.test_page_state import FEW, evaluate
 
+GROUPS = ("owner", "team", "cluster", "type", "instance")
 JOB = "slurm:4711 ml-user"
 TRN1 = "i-06f58c76ba1c4c2e7"
 
@@ -29,9 +34,16 @@ def settled(view, hour, monkeypatch):
     return view
 
 
-def asked(view, **query):
-    """Return the answer of the breakdown."""
-    return view.reads["/breakdown.json"](query)
+def asked(view, *, period="1h", cluster="", **choice):
+    """Return the rows of the breakdown, which the page adds up from the server's answers."""
+    answers = {
+        "choice": {"group": "owner", "cluster": cluster, "team": "", "owner": "", **choice},
+        "now": view.now({"cluster": cluster}),
+        "instances": view.cores({"cluster": cluster})["instances"],
+        **view.reads["/amounts.json"]({"range": period}),
+    }
+    expression = "page.rowsOf(one.choice, one.now, one.instances, one.amounts)"
+    return evaluate(expression, [answers], "groups.js")[0]
 
 
 def sum_of(answer, member):
@@ -45,7 +57,7 @@ def test_rows_of_every_group_add_up_to_the_total(settled, group, period):
     """
     In every group, rows add up to the total: idle cores, their price, and the amount of the range.
     """
-    answer = asked(settled, group=group, range=period)
+    answer = asked(settled, group=group, period=period)
     total = answer["total"]
     assert sum_of(answer, "idle_cores") == total["idle_cores"]
     assert pytest.approx(total["usd"]) == sum(row["usd"] for row in answer["rows"])
@@ -62,7 +74,7 @@ def test_page_and_report_agree_over_the_same_hours(settled, hour, group):
         if "/part=" in key
     ]
     reported = then_by_days(rows(payloads), TeamRules())[0].total.idle_cost
-    shown = asked(settled, group=group, range="30d")["total"]["usd"]
+    shown = asked(settled, group=group, period="30d")["total"]["usd"]
     assert reported == round(shown * 10**USD_PLACES)
 
 
@@ -84,7 +96,8 @@ def test_a_period_is_the_sum_of_its_settled_hours(hour, first, later):
             objects.update({summary_key(newest - place): payload for place in places})
             period = ledger.read_period(range(newest - 70, newest + 1))
             assert {newest - place for place in places} == period.settled
-            assert len(places) * 29_854_780_082 == period.then.total.idle_cost
+            owners = period.tables["Owners"].values()
+            assert len(places) * 29_854_780_082 == sum(cost for _, cost, _ in owners)
             assert len(places) * 2 == len(period.cells)
             clock[0] += 10 * MINUTE_MS
 
@@ -93,17 +106,15 @@ def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
     """
     A range that was not read has no amounts and names its calls. Each step leaves fewer calls.
     """
-    answer = asked(view, range="24h")
-    assert 60 == answer["total"]["idle_cores"]
-    assert {None} == {row["usd"] for row in answer["rows"]}
+    answer = view.reads["/amounts.json"]({"range": "24h"})
+    assert None is answer["amounts"]
+    assert {None} == {row["usd"] for row in asked(view, period="24h")["rows"]}
     minutes = [answer["reading"]["minutes"]]
     assert answer["reading"]["calls"] >= 1
     while reading := view.runs["/read.json"]({"range": "24h"})["reading"]:
         minutes.append(reading["minutes"])
     assert sorted(minutes, reverse=True) == minutes
-    answer = asked(view, range="24h")
-    assert None is answer["reading"]
-    assert 29.85 == round(answer["total"]["usd"], 2)
+    assert 29.85 == round(asked(view, period="24h")["total"]["usd"], 2)
 
 
 def test_without_rollups_no_range_has_an_amount(view, looked_at):
@@ -128,6 +139,31 @@ def test_a_filter_shows_what_it_names(settled):
     assert "whole instances" in answer["notes"][0]
 
 
+def test_cards_of_a_team_are_those_of_its_cores(view):
+    """Utilization is the mean of the team's known cores, and other clusters with it are named."""
+    instances = view.cores({})["instances"]
+    case = {"now": view.now({"cluster": "research"}), "instances": instances}
+    choice = {"cluster": "research", "owner": "", "team": "ml"}
+    for owner, percent in ((JOB, 0), ("", None)):
+        chosen = {**choice, "owner": owner}
+        (shown,) = evaluate(
+            f"page.utilizationOf(one.instances, {json.dumps(chosen)})", [case], "groups.js"
+        )
+        if percent is not None:
+            assert {"percent": percent, "cores": 32} == shown
+        assert shown["cores"] >= 32
+    expression = 'page.clustersElsewhere({cluster: "research", team: "search"}, one.now)'
+    (elsewhere,) = evaluate(expression, [case], "groups.js")
+    assert ["serving"] == elsewhere
+
+
+def test_words_of_placeholders_are_those_of_messages():
+    """The page names placeholders as messages and commands do."""
+    (shown,) = evaluate("page.PLACEHOLDERS", [None], "groups.js")
+    assert {**NO_OWNERS, "[unknown]": "Unknown", "[no team]": "No team"} == shown
+    assert PLACEHOLDER_OWNERS < shown.keys()
+
+
 def test_a_holder_that_is_gone_is_marked(view):
     """A holder is marked if its pod is gone and another pod waits for its cores."""
     (row,) = [row for row in asked(view)["rows"] if row["owner"] == "search/ranker-0/server"]
@@ -136,12 +172,23 @@ def test_a_holder_that_is_gone_is_marked(view):
     assert "its pod is gone" in row["marks"]
 
 
-def test_a_row_opens_with_its_instances_and_commands(view):
-    """An opened row has cores, holders, and commands that show the state of the job."""
-    opened = view.row({"cluster": "research", "owner": JOB})
-    assert [TRN1] == [row["instance"] for row in opened["instances"]]
-    assert "scontrol show job 4711" in [row["text"] for row in opened["commands"]]
-    assert opened["instances"][0]["holders"]
+def test_a_row_has_commands_about_its_owner_and_instances(view):
+    """Commands show the state of the job, and of EC2 instances alone."""
+    query = {"cluster": "research", "owner": JOB, "instances": f"{TRN1},$(reboot)"}
+    texts = [command["text"] for command in view.commands(query)["commands"]]
+    assert "scontrol show job 4711" in texts
+    assert TRN1 in " ".join(texts)
+    assert "reboot" not in " ".join(texts)
+
+
+def items_of(read, group):
+    """Return the amounts that rows of *group* add up, and whether each row has all of its own."""
+    amounts = Amounts()
+    for rollup in read.rollups(0):
+        amounts.fold_rollup(rollup)
+    expression = f'page.amountsOf({{group: "{group}", cluster: ""}}, one)'
+    (found,) = evaluate(expression, [amounts.answer(ROLLUP_UNIT)], "groups.js")
+    return found["items"], found["isWhole"]
 
 
 def idle_line(minute, listed, count, cluster="research"):
@@ -159,6 +206,7 @@ def idle_line(minute, listed, count, cluster="research"):
     )
 
 
+@FEW
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=5))
 def test_an_instance_that_is_not_always_listed_has_no_amount(minutes):
     """If any rollup lists only a part of a cluster's idle instances, only their sum is known."""
@@ -167,13 +215,14 @@ def test_an_instance_that_is_not_always_listed_has_no_amount(minutes):
         idle_line(minute, min(listed, count), count)
         for minute, (listed, count) in enumerate(minutes)
     )
-    items, is_whole = amounts_of_rollups(read.rollups(0)).items("instance")
+    items, is_whole = items_of(read, "instance")
     assert all(listed >= count for listed, count in minutes) == is_whole
     assert pytest.approx(len(minutes) * 3 / 60) == sum(item["idle_core_hours"] for item in items)
     if not is_whole:
         assert ["[others]"] == [item["instance"] for item in items]
 
 
+@FEW
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
 def test_a_type_has_an_amount_only_if_all_idle_cores_have_a_type(listed):
     """
@@ -181,7 +230,7 @@ def test_a_type_has_an_amount_only_if_all_idle_cores_have_a_type(listed):
     """
     read = RollupLines()
     read.fold_lines(idle_line(minute, count, count) for minute, count in enumerate(listed))
-    items, is_whole = amounts_of_rollups(read.rollups(0)).items("type")
+    items, is_whole = items_of(read, "type")
     assert ({3} == {*listed}) == is_whole
     (item,) = items
     assert ("trn1.2xlarge" if is_whole else "[others]") == item["instance_type"]
@@ -192,7 +241,7 @@ def test_cores_without_a_price_are_in_no_amount():
     """An owner without any price has no amount, not 0."""
     read = RollupLines()
     read.fold_lines([idle_line(0, 0, 0)])
-    items, _ = amounts_of_rollups(read.rollups(0)).items("owner")
+    items, _ = items_of(read, "owner")
     assert {"a": 1.5 / 60, "b": None} == {item["owner"]: item["usd"] for item in items}
 
 
@@ -208,19 +257,19 @@ def test_gaps_and_known_moments_are_the_range(name, places):
 
 def test_a_stack_without_a_ledger_says_so(view):
     """Without a ledger the cards have no comparison, and a sentence says why."""
-    answer = view.reads["/trend.json"]({"range": "1h"})
+    answer = view.reads["/charts.json"]({"range": "1h"})
     assert "DescribeStacks" in answer["ledger"]
-    assert None is answer["cards"]["idle"]["yesterday"]
-    assert 60 == [value for _, value in answer["cards"]["idle"]["points"] if value is not None][-1]
+    assert {} == answer["before"]
+    (idle,) = (chart["all"] for chart in answer["charts"] if chart["id"] == "idle_cores")
+    assert 60 == [value for value in idle if value is not None][-1]
 
 
 def test_yesterday_is_the_same_hour_of_the_ledger(hour, looked_at, monkeypatch):
     """A day after the recorded hour, cards are compared with its mean."""
     monkeypatch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
     clock = PAGE_NOW_S - 600 + 86_400
-    view = view_of(lambda: clock)
-    cards = view.reads["/trend.json"]({"range": "1h"})["cards"]
-    assert 46.0 == cards["idle"]["yesterday"]
-    assert 29.85 == round(cards["cost"]["yesterday"], 2)
-    assert None is cards["idle"]["last_week"]
+    before = view_of(lambda: clock).reads["/charts.json"]({"range": "1h"})["before"]
+    assert 46.0 == before["yesterday"]["idle_cores"]
+    assert 29.85 == round(before["yesterday"]["cost"], 2)
+    assert None is before["last_week"]["idle_cores"]
     assert looked_at.operations
