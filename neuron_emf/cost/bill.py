@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_emf.cost.quantities import METRICS, not_counted, quantities
+from neuron_emf.cost.quantities import LINE_NOT_COUNTED, METRICS, not_counted, quantities
 from neuron_emf.cost.tariff import MINUTES_IN_MONTH, TABLES, Tariff, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from neuron_emf.cost.quantities import Fleet, Quantity
+    from neuron_emf.cost.quantities import Amounts, Fleet
 
 COUNTERFACTUAL_METRICS: Final = 27
 """Metrics per instance that the usual script sends with PutMetricData."""
@@ -71,15 +71,15 @@ class Alternative(NamedTuple):
 
 def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
     """Return each entry of *fleet*'s bill, at list prices unless *tariff* has others."""
-    return _entries(quantities(fleet), listed() if tariff is None else tariff)
+    return _entries(quantities(fleet), tariff or listed())
 
 
 def beyond_bill(fleet: Fleet, tariff: Tariff) -> list[Entry]:
     """Return costs that the bill does not count, as entries: only some accounts have them."""
-    return _entries(not_counted(fleet), tariff)
+    return _entries({LINE_NOT_COUNTED: not_counted(fleet)}, tariff)
 
 
-def _entries(used: Iterable[Quantity], prices: Tariff) -> list[Entry]:
+def _entries(groups: dict[str, Amounts], prices: Tariff) -> list[Entry]:
     return [
         Entry(
             group,
@@ -89,7 +89,8 @@ def _entries(used: Iterable[Quantity], prices: Tariff) -> list[Entry]:
             prices.metrics_usd(amount) if group == METRICS else prices.prices[price].usd_of(amount),
             price,
         )
-        for group, what, amount, price in used
+        for group, amounts in groups.items()
+        for what, (amount, price) in amounts.items()
     ]
 
 
@@ -114,27 +115,24 @@ def put_metric_data_usd(
     instances: int, calls_a_minute: float = 1, tariff: Tariff | None = None
 ) -> float:
     """Return the USD a month of PutMetricData for 27 metrics per instance."""
-    prices = listed() if tariff is None else tariff
-    metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
-    requests = prices.prices["put-metric-data"].usd_of(
-        calls_a_minute * MINUTES_IN_MONTH * instances
-    )
-    return metrics + requests
+    prices = tariff or listed()
+    calls = calls_a_minute * MINUTES_IN_MONTH * instances
+    metrics_usd = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
+    return metrics_usd + prices.prices["put-metric-data"].usd_of(calls)
 
 
 def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
     """Return PutMetricData every 5 s or minute, and the metrics of Container Insights."""
-    cores = CORE_METRICS * fleet.cores * fleet.instances
+    instances = fleet.instances
     script = f"PutMetricData, {COUNTERFACTUAL_METRICS} metrics an instance, a call per"
-    by_core = f"Container Insights style, {CORE_METRICS} metrics a core,"
-    each_report = put_metric_data_usd(fleet.instances, 12, tariff)
-    each_minute = put_metric_data_usd(fleet.instances, 1, tariff)
+    by_core = f"Container Insights style, {CORE_METRICS} metrics a core, custom metrics"
+    each_report = put_metric_data_usd(instances, 12, tariff)
+    each_minute = put_metric_data_usd(instances, 1, tariff)
+    per_core = tariff.metrics_usd(CORE_METRICS * fleet.cores * instances)
     return [
         Alternative("put_metric_data_each_report", f"{script} report", each_report),
         Alternative("put_metric_data_each_minute", f"{script} minute", each_minute),
-        Alternative(
-            "per_core_custom_metrics", f"{by_core} custom metrics", tariff.metrics_usd(cores)
-        ),
+        Alternative("per_core_custom_metrics", by_core, per_core),
     ]
 
 

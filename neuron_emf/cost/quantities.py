@@ -27,11 +27,8 @@ from neuron_wire.names import WEEK_HOURS
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from neuron_wire.line_members import JsonObject
 
-    Quantity = tuple[str, str, float, str]  # group, item, amount a month, name of its price
     Amounts = dict[str, tuple[float, str]]  # by item: amount a month, name of its price
 
 COEFFICIENTS_FILE: Final = Path(__file__).with_name("coefficients.toml")
@@ -61,11 +58,13 @@ EVENT_BYTES: Final = 26  # added to the text of a log event
 HEALTH_LINE_BYTES: Final = 700  # the line of close about itself each minute
 BUCKET_QUERIES_PER_MINUTE: Final = 32  # of a minute, each a query
 QUERY_BYTES: Final = 1 << 20  # of one answer
+UNIT_BYTES: Final = 4_096  # of one read unit
 WRITE_ITEMS: Final = 25  # of one request
 LEDGER_BYTES: Final = 150  # per instance-hour with two or three owners; 90 were measured
 LEDGER_OBJECTS: Final = 9  # of an hour: its parts and their summary
 LEDGER_DAYS: Final = 400
-SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that show missed instances
+# minutes that settle reads for an hour: its own twice, to find missed instances
+SETTLE_MINUTES: Final = 2 * 60
 SETTLE_TIMEOUT_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # per instance-hour with its own owner, of 100,000
 FINDINGS_READ_UNITS: Final = 1  # each minute, to read open findings
@@ -134,7 +133,7 @@ class Fleet:
 
 class Close(NamedTuple):
     """
-    One run of close, each minute, with the memory that its fleet needs.
+    One reading of a minute by close, with the memory that its fleet needs.
 
     Attributes:
         memory_mb: The stack's parameter `CloseMemory`.
@@ -143,24 +142,12 @@ class Close(NamedTuple):
 
         settle_s: Seconds for settle, with the same memory, to settle an hour.
 
-        seconds: Billed seconds of a run.
-
-        read_units: Read units of a run.
-
-        write_units: Write units of a run.
-
-        printed_bytes: Bytes that a run prints, as CloudWatch Logs bills them.
-
-        calls: Requests of a run to the table.
+        calls: Requests to the table.
     """
 
     memory_mb: int
     first_s: float
     settle_s: float
-    seconds: float
-    read_units: float
-    write_units: float
-    printed_bytes: float
     calls: float
 
 
@@ -173,20 +160,18 @@ def coefficients() -> JsonObject:
 def measured(name: str, at: float = 0) -> float:
     """Return a coefficient, interpolated linearly if it was measured at several points."""
     value = coefficients()[name]
-    if not isinstance(value, dict):
+    if not isinstance(value, list):
         return float(value)
-    places: Sequence[float] = value["at"]
-    values: Sequence[float] = value["is"]
-    for (left, low), (right, high) in pairwise(zip(places, values, strict=True)):
+    for (left, low), (right, high) in pairwise(value):
         if at <= right:
             return float(low + (high - low) * (max(at, left) - left) / (right - left))
-    return float(values[-1])
+    return float(value[-1][1])
 
 
 def line_bytes(fleet: Fleet) -> float:
     """Return the bytes that CloudWatch Logs bills for one instance's lines of a minute."""
     cores = fleet.cores
-    size = EVENT_BYTES + measured("line-bytes", fleet.cores)
+    size = EVENT_BYTES + measured("line-bytes", cores)
     if fleet.metrics == "none":
         return size
     if fleet.metrics == "legacy":
@@ -206,10 +191,12 @@ def _metrics_of_line(fleet: Fleet) -> int:
 
 def emitter_bytes(fleet: Fleet) -> float:
     """Return the bytes that CloudWatch Logs bills for all emitters' lines in a month."""
-    hourly = min(RUNTIMES_PER_INSTANCE, fleet.cores) * (
-        EVENT_BYTES + measured("runtime-line-bytes")
-    )
-    return fleet.instances * (MINUTES_IN_MONTH * line_bytes(fleet) + HOURS_IN_MONTH * hourly)
+    return fleet.instances * MINUTES_IN_MONTH * line_bytes(fleet) + _runtime_bytes(fleet)
+
+
+def _runtime_bytes(fleet: Fleet) -> float:
+    runtimes = HOURS_IN_MONTH * fleet.instances * min(RUNTIMES_PER_INSTANCE, fleet.cores)
+    return runtimes * (EVENT_BYTES + measured("runtime-line-bytes"))
 
 
 def emitter_metrics(fleet: Fleet) -> int:
@@ -245,6 +232,11 @@ def batch_of(fleet: Fleet) -> float:
     return min(float(BATCH_DELIVERIES), max(1.0, arriving))
 
 
+def invocations_of(fleet: Fleet) -> float:
+    """Return the number of invocations of ingest in a month."""
+    return MINUTES_IN_MONTH * fleet.instances / batch_of(fleet)
+
+
 def any_late(instances: float) -> float:
     """Return the probability that a record of *instances* is late, so that all are read again."""
     return float(1 - (1 - LATE_SHARE) ** instances)
@@ -264,6 +256,11 @@ def item_bytes(fleet: Fleet) -> float:
     return measured("packed-record-bytes", fleet.cores) + packs / records
 
 
+def bucket_bytes(fleet: Fleet) -> float:
+    """Return the bytes of one bucket of a minute."""
+    return fleet.instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
+
+
 def write_units(records: float, record_bytes: float) -> float:
     """Return the write units of records, one item per bucket; each rounds up by half a unit."""
     items = buckets_of(records)
@@ -279,68 +276,46 @@ def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
 
 def close_of(fleet: Fleet) -> Close:
     """Return close with the smallest memory that keeps up."""
-    loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MEMORY_SIZES_MB]
-    keeping_up = (
-        load
-        for load in loads
-        if load.first_s <= FIRST_CLOSE_S and load.settle_s <= SETTLE_TIMEOUT_S
-    )
-    return next(keeping_up, loads[-1])
+    for memory_mb in CLOSE_MEMORY_SIZES_MB:
+        close = _close_with(fleet, memory_mb)
+        if close.first_s <= FIRST_CLOSE_S and close.settle_s <= SETTLE_TIMEOUT_S:
+            break
+    return close
 
 
 def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     instances = fleet.instances
-    clusters = fleet.clusters
     processes = max(1, round(memory_mb / WHOLE_PROCESSOR_MB))
     # The share of the process that reads the most buckets.
     busiest = math.ceil(BUCKET_QUERIES_PER_MINUTE / processes) / BUCKET_QUERIES_PER_MINUTE
-    bucket_bytes = instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
-    reading_s = instances * measured("read-cpu-s", fleet.cores)
-    cpu_s = measured("close-cpu-s") + clusters * measured("cluster-cpu-s")
-    cpu_s += instances * measured("merge-cpu-s") + reading_s * busiest
-    queries = BUCKET_QUERIES_PER_MINUTE * (1 + int(bucket_bytes / QUERY_BYTES))
-    calls = measured("close-calls") + measured("cluster-calls") * clusters
-    calls += buckets_of(instances) + queries * busiest
-    registry_bytes = instances * measured("registry-bytes")
-    read_units = measured("close-read-units") + registry_bytes / 4_096
-    read_units += BUCKET_QUERIES_PER_MINUTE * max(1.0, bucket_bytes / 4_096 + 0.5)
-    rollup_bytes = measured("rollup-bytes", instances / clusters)
-    rollup_bytes += measured("rollup-metric-bytes") * len(DEFAULT_ROLLUP_METRICS)
-    stored = clusters * measured("cluster-write-units", instances / clusters)
-    registered = write_units(instances, measured("registry-bytes"))
-    readings = READINGS_PER_MINUTE + any_late(instances)
-    published = 1 + any_late(instances / clusters)
-    return Close(
-        memory_mb,
-        first_s=seconds_of(cpu_s, calls, memory_mb),
-        settle_s=seconds_of(
-            60 * SETTLE_READINGS * reading_s * busiest,
-            60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE * busiest,
-            memory_mb,
-        ),
-        seconds=seconds_of(readings * cpu_s, readings * calls, memory_mb),
-        read_units=readings * read_units + FINDINGS_READ_UNITS,
-        write_units=published * (measured("close-write-units") + registered + stored),
-        printed_bytes=published * clusters * (rollup_bytes + EVENT_BYTES) + HEALTH_LINE_BYTES,
-        calls=readings * calls,
-    )
+    reading_s = instances * measured("read-cpu-s", fleet.cores) * busiest
+    cpu_s = measured("close-cpu-s") + fleet.clusters * measured("cluster-cpu-s")
+    cpu_s += instances * measured("merge-cpu-s") + reading_s
+    queries = BUCKET_QUERIES_PER_MINUTE * busiest
+    calls = measured("close-calls") + measured("cluster-calls") * fleet.clusters
+    calls += buckets_of(instances) + queries * (1 + int(bucket_bytes(fleet) / QUERY_BYTES))
+    settle_s = seconds_of(SETTLE_MINUTES * reading_s, SETTLE_MINUTES * queries, memory_mb)
+    return Close(memory_mb, seconds_of(cpu_s, calls, memory_mb), settle_s, calls)
 
 
-def quantities(fleet: Fleet) -> Iterator[Quantity]:
-    """Yield the monthly use of *fleet*."""
-    for group, amounts in _groups(fleet).items():
-        for item, (amount, price) in amounts.items():
-            yield group, item, amount, price
+def readings_of(fleet: Fleet) -> float:
+    """Return how often close reads a minute."""
+    return READINGS_PER_MINUTE + any_late(fleet.instances)
 
 
-def _groups(fleet: Fleet) -> dict[str, Amounts]:
+def publications_of(fleet: Fleet) -> float:
+    """Return how often close publishes a minute of a cluster."""
+    return 1 + any_late(fleet.instances / fleet.clusters)
+
+
+def quantities(fleet: Fleet) -> dict[str, Amounts]:
+    """Return the monthly use of *fleet* by group."""
     metrics = emitter_metrics(fleet)
-    alarms = EMITTER_ALARM_METRICS
     if not fleet.has_stack:
         return {
             "logs": _logs(fleet, 0.0),
             METRICS: {"of the emitters": (metrics, "metrics-first")},
-            LOOKING: {"metrics used by alarms": (alarms, "alarm")},
+            LOOKING: {"metrics used by alarms": (EMITTER_ALARM_METRICS, "alarm")},
         }
     close = close_of(fleet)
     metrics += len(DEFAULT_ROLLUP_METRICS) * fleet.clusters + len(STACK_METRICS) + COUNTER_METRICS
@@ -348,10 +323,13 @@ def _groups(fleet: Fleet) -> dict[str, Amounts]:
     looking: Amounts = {"metrics used by alarms": (alarms, "alarm")}
     if fleet.has_dashboard:
         looking["dashboards"] = DASHBOARDS, "dashboard"
+    rollup_bytes = measured("rollup-bytes", fleet.instances / fleet.clusters) + EVENT_BYTES
+    rollup_bytes += measured("rollup-metric-bytes") * len(DEFAULT_ROLLUP_METRICS)
+    printed_bytes = publications_of(fleet) * fleet.clusters * rollup_bytes + HEALTH_LINE_BYTES
     return {
-        "logs": _logs(fleet, MINUTES_IN_MONTH * close.printed_bytes),
+        "logs": _logs(fleet, MINUTES_IN_MONTH * printed_bytes),
         "Lambda": _functions(fleet, close),
-        "DynamoDB": _table(fleet, close),
+        "DynamoDB": _table(fleet),
         "Kinesis": _stream(fleet) if fleet.mode == "kinesis" else {},
         METRICS: {"of clusters and the stack": (metrics, "metrics-first")},
         LOOKING: looking,
@@ -359,34 +337,33 @@ def _groups(fleet: Fleet) -> dict[str, Amounts]:
     }
 
 
-def not_counted(fleet: Fleet) -> Iterator[Quantity]:
-    """Yield the monthly use that only some accounts have, or that depends on events."""
+def not_counted(fleet: Fleet) -> Amounts:
+    """Return the monthly use that only some accounts have, or that depends on events."""
     written = emitter_bytes(fleet)
-    hourly_lines = written - fleet.instances * MINUTES_IN_MONTH * line_bytes(fleet)
-    yield LINE_NOT_COUNTED, "emitters' lines through the endpoint", written / GB, "endpoint-data"
-    yield (
-        LINE_NOT_COUNTED,
-        "a query over a day of emitters' lines",
-        written / DAYS_IN_MONTH / GB,
-        "query",
-    )
-    yield LINE_NOT_COUNTED, ALL_RUNTIME_LINES, 59 * hourly_lines / GB, "log-ingestion"
+    amounts: Amounts = {
+        "emitters' lines through the endpoint": (written / GB, "endpoint-data"),
+        "a query over a day of emitters' lines": (written / DAYS_IN_MONTH / GB, "query"),
+        ALL_RUNTIME_LINES: (59 * _runtime_bytes(fleet) / GB, "log-ingestion"),
+    }
     names = ["all"]
     if fleet.has_stack:
         names += ["stack", fleet.mode]
-        yield LINE_NOT_COUNTED, TRAIL, _data_events(fleet), "data-event"
+        amounts[TRAIL] = _data_events(fleet), "data-event"
     for name in names:
         for item, (each_hour, each_month, price) in coefficients()["not-counted"][name].items():
-            yield LINE_NOT_COUNTED, item, HOURS_IN_MONTH * each_hour + each_month, price
+            amounts[item] = HOURS_IN_MONTH * each_hour + each_month, price
+    return amounts
 
 
 def _data_events(fleet: Fleet) -> float:
     """Return the invocations, and the requests to the table of ingest, close and settle."""
-    records = batch_of(fleet)
-    invocations = MINUTES_IN_MONTH * fleet.instances / records
-    writes = invocations * math.ceil(buckets_of(records) / WRITE_ITEMS)
-    queries = HOURS_IN_MONTH * 60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE
-    return invocations + writes + MINUTES_IN_MONTH * (1 + close_of(fleet).calls) + queries
+    ingested = invocations_of(fleet) * (1 + _write_calls(fleet))
+    closed = MINUTES_IN_MONTH * (1 + readings_of(fleet) * close_of(fleet).calls)
+    return ingested + closed + HOURS_IN_MONTH * SETTLE_MINUTES * BUCKET_QUERIES_PER_MINUTE
+
+
+def _write_calls(fleet: Fleet) -> int:
+    return math.ceil(buckets_of(batch_of(fleet)) / WRITE_ITEMS)
 
 
 def _logs(fleet: Fleet, rollups: float) -> Amounts:
@@ -401,32 +378,36 @@ def _logs(fleet: Fleet, rollups: float) -> Amounts:
 
 
 def _functions(fleet: Fleet, close: Close) -> Amounts:
-    records = batch_of(fleet)
-    invocations = MINUTES_IN_MONTH * fleet.instances / records
-    cpu_s = measured("ingest-cpu-s") + records * measured("record-cpu-s", fleet.cores)
-    calls = math.ceil(buckets_of(records) / WRITE_ITEMS)
-    seconds = seconds_of(cpu_s + RUNTIME_CPU_S, calls, INGEST_MB[fleet.mode])
-    ingest_gb_s = invocations * seconds * INGEST_MB[fleet.mode] / 1_024
-    close_gb_s = MINUTES_IN_MONTH * close.seconds * close.memory_mb / 1_024
+    invocations = invocations_of(fleet)
+    memory_mb = INGEST_MB[fleet.mode]
+    cpu_s = measured("ingest-cpu-s") + batch_of(fleet) * measured("record-cpu-s", fleet.cores)
+    seconds = seconds_of(cpu_s + RUNTIME_CPU_S, _write_calls(fleet), memory_mb)
+    close_s = MINUTES_IN_MONTH * readings_of(fleet) * close.first_s
     return {
         "ingest, invocations": (invocations, "lambda-requests"),
-        "ingest, time": (ingest_gb_s, "lambda-gb-s"),
+        "ingest, time": (invocations * seconds * memory_mb / 1_024, "lambda-gb-s"),
         "close, invocations": (MINUTES_IN_MONTH, "lambda-requests"),
-        "close, time": (close_gb_s, "lambda-gb-s"),
+        "close, time": (close_s * close.memory_mb / 1_024, "lambda-gb-s"),
         "close, schedule": (MINUTES_IN_MONTH, "schedule"),
     }
 
 
-def _table(fleet: Fleet, close: Close) -> Amounts:
-    records = batch_of(fleet)
-    written = MINUTES_IN_MONTH * fleet.instances / records * write_units(records, item_bytes(fleet))
-    stored_bytes = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
-    stored = fleet.instances * RECORD_HOURS * 60 * stored_bytes
+def _table(fleet: Fleet) -> Amounts:
+    instances = fleet.instances
+    registry_bytes = measured("registry-bytes")
+    item = item_bytes(fleet)
+    ingested = invocations_of(fleet) * write_units(batch_of(fleet), item)
+    stored = measured("cluster-write-units", instances / fleet.clusters) * fleet.clusters
+    stored += measured("close-write-units") + write_units(instances, registry_bytes)
+    read = measured("close-read-units") + instances * registry_bytes / UNIT_BYTES
+    read += BUCKET_QUERIES_PER_MINUTE * max(1.0, bucket_bytes(fleet) / UNIT_BYTES + 0.5)
+    read = readings_of(fleet) * read + FINDINGS_READ_UNITS
+    kept = instances * RECORD_HOURS * 60 * (item + ITEM_OVERHEAD_BYTES)
     return {
-        "ingest, records": (written, "write-unit"),
-        "close, writing": (MINUTES_IN_MONTH * close.write_units, "write-unit"),
-        "close, reading": (MINUTES_IN_MONTH * close.read_units, "read-unit"),
-        "storage": (stored / GB, "table-storage"),
+        "ingest, records": (ingested, "write-unit"),
+        "close, writing": (MINUTES_IN_MONTH * publications_of(fleet) * stored, "write-unit"),
+        "close, reading": (MINUTES_IN_MONTH * read, "read-unit"),
+        "storage": (kept / GB, "table-storage"),
     }
 
 
@@ -449,20 +430,21 @@ def _stream(fleet: Fleet) -> Amounts:
 
 
 def _ledger(fleet: Fleet, close: Close) -> Amounts:
-    queries = 60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE
-    size = fleet.instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
-    units = max(1.0, size / 4_096) / 2  # these reads are not consistent
+    # These reads are not consistent, so they cost half.
+    units = max(1.0, bucket_bytes(fleet) / UNIT_BYTES) / 2
+    read = SETTLE_MINUTES * BUCKET_QUERIES_PER_MINUTE * units
     kept = HOURS_IN_MONTH * fleet.instances * LEDGER_BYTES * LEDGER_DAYS / DAYS_IN_MONTH
     got = 2 * WEEK_HOURS  # summaries of the week, and of the week before
+    digests = HOURS_IN_MONTH / WEEK_HOURS
     digest_s = seconds_of(got * fleet.instances * DIGEST_CPU_S, got, WHOLE_PROCESSOR_MB)
-    digest_gb_s = HOURS_IN_MONTH / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
+    digest_gb_s = digests * digest_s * WHOLE_PROCESSOR_MB / 1_024
     settle_gb_s = HOURS_IN_MONTH * close.settle_s * close.memory_mb / 1_024
     return {
         "settle, time": (settle_gb_s, "lambda-gb-s"),
         "settle, schedule": (HOURS_IN_MONTH, "schedule"),
-        "settle, reading": (HOURS_IN_MONTH * queries * units, "read-unit"),
+        "settle, reading": (HOURS_IN_MONTH * read, "read-unit"),
         "objects put": (HOURS_IN_MONTH * LEDGER_OBJECTS, "object-put"),
         f"objects kept for {LEDGER_DAYS} days": (kept / GB, "object-storage"),
         "digest, time": (digest_gb_s, "lambda-gb-s"),
-        "digest, objects got": (HOURS_IN_MONTH / WEEK_HOURS * got, "object-get"),
+        "digest, objects got": (digests * got, "object-get"),
     }
