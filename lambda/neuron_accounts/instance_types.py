@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.names import MICRO, UNKNOWN_STATE
+from neuron_wire.names import MICRO
 
 if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
@@ -131,6 +131,5 @@ def flops_of(record: MinuteRecord) -> Flops | None:
     """
     if record.tera_flops is None:
         return None
-    known = len(record.core_state) - record.core_state.count(UNKNOWN_STATE)
-    peak = peak_micros(record.instance_type, len(record.core_state), known)
+    peak = peak_micros(record.instance_type, len(record.core_state), record.known_cores)
     return Flops(record.tera_flops, peak) if peak else None

@@ -312,6 +312,11 @@ class MinuteRecord:
         return bool(self.executions or self.execution_errors)
 
     @property
+    def known_cores(self) -> int:
+        """The number of cores whose state is known."""
+        return len(self.core_state) - self.core_state.count(UNKNOWN_STATE)
+
+    @property
     def is_allocation_unknown(self) -> bool:
         """True if scheduler assignments were not read: an unattached core may be reserved."""
         return self.reservations in {None, RESERVATIONS_UNKNOWN}

@@ -25,7 +25,6 @@ from neuron_emf.cost.bill import (
 )
 from neuron_emf.cost.quantities import (
     CLOSE_MEMORY_SIZES_MB,
-    COST_GROUPS,
     METRICS,
     close_of,
     coefficients,
@@ -63,12 +62,10 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
     *overrides* are prices of instances, *tariff* has all other prices of AWS.
     """
     entries = bill(fleet, tariff)
-    ways = alternatives(fleet, tariff)
     measured = coefficients()
     usd = total(entries)
     basis = PriceBasis()
     usd_per_core_hour = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
-    groups = {entry.group for entry in entries}
     others = beyond_bill(fleet, tariff)
     used = {entry.price: asdict(tariff.prices[entry.price]) for entry in (*entries, *others)}
     for price in used.values():
@@ -82,7 +79,7 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
         "hours": HOURS_IN_MONTH,
         "usd": usd,
         "free_usd": free_usd(entries),
-        "groups_usd": {group: total(entries, group) for group in COST_GROUPS if group in groups},
+        "groups_usd": {entry.group: total(entries, entry.group) for entry in entries},
         "metrics": sum(entry.quantity for entry in entries if entry.group == METRICS),
         "entries": [entry._asdict() for entry in entries],
         "usd_of_one_more_instance": more_for_another("instances"),
@@ -95,7 +92,7 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
             "is_yours": bool(basis.overridden),
             "basis": prices_of(basis) or None,
         },
-        "other_ways": [way._asdict() for way in ways],
+        "other_ways": [way._asdict() for way in alternatives(fleet, tariff)],
         "measured": {
             "as_of": measured["as-of"],
             "machine": measured["machine"],
@@ -108,10 +105,11 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
             "used": used,
         },
         "usd_saved_by": _savings(fleet, tariff, usd),
+        "not_counted": [entry._asdict() for entry in others],
     }
-    remarks = list(_remarks(fleet, tariff, document))
-    document["not_counted"] = [entry._asdict() for entry in others]
-    return {**document, "remarks": remarks, "not_estimated": list(NOT_ESTIMATED)}
+    document["remarks"] = list(_remarks(fleet, tariff, document))
+    document["not_estimated"] = list(NOT_ESTIMATED)
+    return document
 
 
 def _savings(fleet: Fleet, tariff: Tariff, usd: float) -> dict[str, float]:
@@ -135,8 +133,10 @@ def _remarks(fleet: Fleet, tariff: Tariff, found: JsonObject) -> Iterator[str]:
     instance_type = found["fleet"]["instance_type"]
     usd = found["usd"]
     if found["fleet_price"]["usd_per_hour"] is None:
-        how = f"set it with --price-overrides {instance_type}=USD"
-        yield f"the price of {instance_type} is unknown; {how}"
+        yield (
+            f"the price of {instance_type} is unknown; "
+            f"set it with --price-overrides {instance_type}=USD"
+        )
     if not fleet.has_stack:
         return
     script = found["other_ways"][1]["usd"]
@@ -161,9 +161,10 @@ def for_people(found: JsonObject) -> list[RenderableType]:
     """Yield the fleet, its bill, the cost of another instance, alternatives, and remarks."""
     fleet = found["fleet"]
     prices = found["prices"]
-    of_what = f"{counted(fleet['instances'], 'instance')} of {fleet['instance_type']}"
-    cores = counted(fleet["cores"], "core")
-    clusters = counted(fleet["clusters"], "cluster")
+    instances, cores, clusters = (
+        counted(fleet[f"{noun}s"], noun) for noun in ("instance", "core", "cluster")
+    )
+    of_what = f"{instances} of {fleet['instance_type']} ({cores}) in {clusters}"
     stack = f"Mode={fleet['mode']}" if fleet["has_stack"] else "no stack"
     measured = found["measured"]
     lines = [f"Note: {remark}." for remark in found["remarks"]]
@@ -181,7 +182,7 @@ def for_people(found: JsonObject) -> list[RenderableType]:
         lines.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
     lines += ["Not counted and not estimated:", *(f"  {what}" for what in NOT_ESTIMATED)]
     return [
-        _sentence(f"A month ({HOURS_IN_MONTH} hours) of {of_what} ({cores}) in {clusters}"),
+        _sentence(f"A month ({HOURS_IN_MONTH} hours) of {of_what}"),
         _sentence(f"{stack}; --metrics {fleet['metrics']}"),
         *(part for table in _tables(found) for part in (Text(), table)),
         Text(),
@@ -200,11 +201,10 @@ def _tables(found: JsonObject) -> Iterator[Table]:
     rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
     usd_per_hour = found["fleet_price"]["usd_per_hour"]
-    instances = found["fleet"]["instances"]
     share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN_CELL
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),
-        ("an instance", "", _dollars(usd / instances)),
+        ("an instance", "", _dollars(usd / found["fleet"]["instances"])),
         ("one more instance adds", "", _dollars(found["usd_of_one_more_instance"])),
         ("one more cluster adds", "", _dollars(found["usd_of_one_more_cluster"])),
         (

@@ -276,11 +276,13 @@ def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
 
 def close_of(fleet: Fleet) -> Close:
     """Return close with the smallest memory that keeps up."""
-    for memory_mb in CLOSE_MEMORY_SIZES_MB:
-        close = _close_with(fleet, memory_mb)
-        if close.first_s <= FIRST_CLOSE_S and close.settle_s <= SETTLE_TIMEOUT_S:
-            break
-    return close
+    loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MEMORY_SIZES_MB]
+    keeping_up = (
+        load
+        for load in loads
+        if load.first_s <= FIRST_CLOSE_S and load.settle_s <= SETTLE_TIMEOUT_S
+    )
+    return next(keeping_up, loads[-1])
 
 
 def _close_with(fleet: Fleet, memory_mb: int) -> Close:

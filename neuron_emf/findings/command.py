@@ -104,9 +104,12 @@ def _list_findings(settings: FindingsSettings) -> int:
         for key, finding in findings
         if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
-    programs = partial(for_programs, waiting=waiting)
-    people = partial(for_people, waiting=waiting)
-    command_output.show_answer(chosen, programs, people, as_json=settings.json)
+    command_output.show_answer(
+        chosen,
+        partial(for_programs, waiting=waiting),
+        partial(for_people, waiting=waiting),
+        as_json=settings.json,
+    )
     return 0
 
 
@@ -243,10 +246,8 @@ def judge(
 
 def _options_again(settings: FindingsSettings) -> str:
     """Return the options that select the account and the stack, as text to type again."""
-    words = [
-        word
+    return "".join(
+        f" --{field.name.replace('_', '-')} {shlex.quote(getattr(settings, field.name))}"
         for field in fields(settings)
         if field.name in _OF_LINES and getattr(settings, field.name) != field.default
-        for word in (f"--{field.name.replace('_', '-')}", getattr(settings, field.name))
-    ]
-    return "".join(f" {shlex.quote(word)}" for word in words)
+    )

@@ -7,7 +7,6 @@ other questions are still asked, and an unknown fact never passes a guard.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neuron_accounts.payment import SPOT
@@ -26,7 +25,8 @@ from neuron_emf.verdict.verdict_facts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+    from datetime import datetime
 
     from neuron_emf.check.aws_client import Answer, AwsClient
     from neuron_wire.line_members import JsonObject
@@ -74,9 +74,7 @@ def _refuse_others(said: str, asked: str) -> None:
         raise ValueError(said)
 
 
-def _epoch_ms(moment: object) -> int:
-    if not isinstance(moment, datetime):
-        raise TypeError(type(moment).__name__)
+def _epoch_ms(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
@@ -100,7 +98,8 @@ class _Questions:
     def ec2(self) -> Ec2Facts:
         """Return the facts of the instance."""
         answer = self._ask("ec2", "describe_instances", InstanceIds=[self._id])
-        ((instance,),) = (reservation["Instances"] for reservation in answer["Reservations"])
+        (reservation,) = answer["Reservations"]
+        (instance,) = reservation["Instances"]
         _refuse_others(instance["InstanceId"], self._id)
         operator = instance.get("Operator", {})
         placement = instance["Placement"]
@@ -108,7 +107,7 @@ class _Questions:
             state=instance["State"]["Name"],
             instance_type=instance["InstanceType"],
             availability_zone=placement["AvailabilityZone"],
-            account_id=answer["Reservations"][0]["OwnerId"],
+            account_id=reservation["OwnerId"],
             launched_ms=_epoch_ms(instance["LaunchTime"]),
             lifecycle=instance.get("InstanceLifecycle"),
             reservation=instance.get("CapacityReservationId") or instance.get("CapacityBlockId"),
@@ -119,28 +118,38 @@ class _Questions:
 
     def attribute(self, name: str) -> bool:
         """Return True if the attribute *name* is set."""
-        asked = {"InstanceId": self._id, "Attribute": f"d{name[1:]}"}
-        return bool(self._ask("ec2", "describe_instance_attribute", **asked)[name]["Value"])
+        answer = self._ask(
+            "ec2",
+            "describe_instance_attribute",
+            InstanceId=self._id,
+            Attribute=f"d{name[1:]}",
+        )
+        return bool(answer[name]["Value"])
 
     def type_facts(self, name: str) -> TypeFacts:
         """Return the facts of its type."""
         answer = self._ask("ec2", "describe_instance_types", InstanceTypes=[name])
         (found,) = answer["InstanceTypes"]
-        vcpus = int(found["VCpuInfo"]["DefaultVCpus"])
-        return TypeFacts(vcpus, bool(found["InstanceStorageSupported"]))
+        return TypeFacts(
+            vcpus=int(found["VCpuInfo"]["DefaultVCpus"]),
+            has_instance_store=bool(found["InstanceStorageSupported"]),
+        )
 
     def group(self) -> GroupFacts | None:
         """Return its auto-scaling group."""
-        asked = {"InstanceIds": [self._id]}
-        operation = "describe_auto_scaling_instances"
-        listed = "AutoScalingInstances"
-        members = self._all("autoscaling", operation, listed, **asked)
+        members = self._all(
+            "autoscaling",
+            "describe_auto_scaling_instances",
+            "AutoScalingInstances",
+            InstanceIds=[self._id],
+        )
         if not members:
             return None
-        name = str(members[0]["AutoScalingGroupName"])
-        asked = {"AutoScalingGroupNames": [name]}
-        answer = self._ask("autoscaling", "describe_auto_scaling_groups", **asked)
         (member,) = members
+        name = str(member["AutoScalingGroupName"])
+        answer = self._ask(
+            "autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=[name]
+        )
         (group,) = answer["AutoScalingGroups"]
         _refuse_others(member["InstanceId"], self._id)
         _refuse_others(group["AutoScalingGroupName"], name)
@@ -156,12 +165,21 @@ class _Questions:
         """Return the ARNs by which ECS knows it; each cluster is asked, and its answer checked."""
         found: list[str] = []
         for cluster in self._all("ecs", "list_clusters", "clusterArns"):
-            asked = {"cluster": cluster, "filter": f"ec2InstanceId == {self._id}"}
-            arns = self._all("ecs", "list_container_instances", "containerInstanceArns", **asked)
+            arns = self._all(
+                "ecs",
+                "list_container_instances",
+                "containerInstanceArns",
+                cluster=cluster,
+                filter=f"ec2InstanceId == {self._id}",
+            )
             if not arns:
                 continue
-            asked = {"cluster": cluster, "containerInstances": list(arns)[:100]}
-            answer = self._ask("ecs", "describe_container_instances", **asked)
+            answer = self._ask(
+                "ecs",
+                "describe_container_instances",
+                cluster=cluster,
+                containerInstances=arns[:100],
+            )
             ids = {
                 str(member["containerInstanceArn"]): member["ec2InstanceId"]
                 for member in answer["containerInstances"]
@@ -174,18 +192,24 @@ class _Questions:
 
     def sessions(self, target: str) -> int:
         """Return the number of open Session Manager sessions on *target*."""
-        asked = {"State": "Active", "Filters": [{"key": "Target", "value": target}]}
-        return len(self._all("ssm", "describe_sessions", "Sessions", **asked))
+        sessions = self._all(
+            "ssm",
+            "describe_sessions",
+            "Sessions",
+            State="Active",
+            Filters=[{"key": "Target", "value": target}],
+        )
+        return len(sessions)
 
     def hyperpod_node(self) -> AccountFacts | None:
         """Return SageMaker's facts about a HyperPod node, which no other service describes."""
         for listed in self._all("sagemaker", "list_clusters", "ClusterSummaries"):
             name = str(listed["ClusterName"])
-            asked = {"ClusterName": name, "NodeId": self._id}
-            answer = self._aws.ask("sagemaker", "describe_cluster_node", **asked)
+            answer = self._aws.ask(
+                "sagemaker", "describe_cluster_node", ClusterName=name, NodeId=self._id
+            )
             if not answer.words.startswith(("ResourceNotFound", "ValidationException")):
-                node = self._response(answer)["NodeDetails"]
-                return self._node_facts(name, node)
+                return self._node_facts(name, self._response(answer)["NodeDetails"])
         return None
 
     def _node_facts(self, name: str, node: JsonObject) -> AccountFacts:
@@ -233,7 +257,7 @@ class _Questions:
             reason = f"{answer.action} is denied"
         raise UnknownFactError(reason)
 
-    def _all(self, service: str, operation: str, member: str, **asked: object) -> Sequence[Any]:
+    def _all(self, service: str, operation: str, member: str, **asked: object) -> list[Any]:
         """Return all entries; an incomplete list counts as a refusal."""
         answer, entries = self._aws.ask_all(service, operation, member, **asked)
         response = self._response(answer)

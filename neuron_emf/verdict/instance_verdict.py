@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import check_results
+from neuron_emf.check_results import CHECK_FAILED, LONGEST, NOT_TRIED, WARNING, failures
 from neuron_emf.verdict.account_guards import commands_of
 from neuron_emf.verdict.verdict_facts import Unknown
 from neuron_wire.names import MINUTE_MS
@@ -88,9 +89,10 @@ class Verdict:
     @property
     def warnings(self) -> list[str]:
         """Return remarks that the operator must know before typing a command."""
-        warnings = [result for result in self.results if result.state == check_results.WARNING]
         return [
-            f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}" for result in warnings
+            f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}"
+            for result in self.results
+            if result.state == WARNING
         ]
 
 
@@ -99,14 +101,10 @@ def verdict(
 ) -> Verdict:
     """Return the verdict of *guards* on these facts; *options* are repeated in commands."""
     results = [guard.result(lines, account) for guard in guards]
-    against = sorted(
-        check_results.failures(results),
-        key=lambda result: result.state != check_results.CHECK_FAILED,
-    )
+    against = sorted(failures(results), key=lambda result: result.state != CHECK_FAILED)
+    states = {result.check: result.state for result in against}
     stays = [
-        result
-        for result in against
-        if result.state == check_results.CHECK_FAILED and result.check in _STAYS
+        result for result in against if result.state == CHECK_FAILED and result.check in _STAYS
     ]
     owners = [
         owner
@@ -129,41 +127,36 @@ def verdict(
             commands=[*map(ShownCommand, _RELEASE_STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
-    states = [(result.check, result.state) for result in against]
-    if states == [(_STORE, check_results.CHECK_FAILED)] and not unread:
+    if states == {_STORE: CHECK_FAILED} and not unread:
         return _asking(kept, lines, ())
     first = (stays or against or unread)[0]
-    is_owned = lines.newest.owners and first.check in _OF_OWNERS
-    more = (
-        f", and is not known to have been idle for {DEFAULT_IDLE_AFTER_MINUTES} min"
-        if is_owned
-        else ""
-    )
-    return replace(kept, reason=f"{first.found}{more}.")
+    reason = first.found
+    if lines.newest.owners and first.check in _OF_OWNERS:
+        reason += f", and is not known to have been idle for {DEFAULT_IDLE_AFTER_MINUTES} min"
+    return replace(kept, reason=f"{reason}.")
 
 
 def needs_other_streams(found: Verdict) -> bool:
     """Return True if lines of log streams that were not read can change the answer."""
-    against = {result.check for result in check_results.failures(found.results)}
+    against = {result.check for result in failures(found.results)}
     return bool(_not_tried(found.results)) and against <= {_STORE}
 
 
 def _not_tried(results: Sequence[CheckResult]) -> list[CheckResult]:
-    return [result for result in results if result.state == check_results.NOT_TRIED]
+    return [result for result in results if result.state == NOT_TRIED]
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
     """Return the owner to ask: never a process without a name, or one whose pod or job is gone."""
     record = lines.newest
-    region = lines.newest.region or ""
+    region = record.region or ""
     not_asked = {UNNAMED_OWNER, *(holder.name for holder in record.holders if holder.gone)}
     assigned_to = next((holder.assigned_to for holder in record.holders if holder.assigned_to), "")
-    asked = (
-        next((owner.name for owner in owners if owner.name not in not_asked), assigned_to) or None
-    )
+    names = [owner.name for owner in owners]
+    asked = next((name for name in names if name not in not_asked), assigned_to) or None
     commands = [
         command
-        for name in dict.fromkeys([assigned_to, *(owner.name for owner in owners[:MOST_OWNERS])])
+        for name in dict.fromkeys([assigned_to, *names[:MOST_OWNERS]])
         for command in owner_commands(name, record.cluster, region)
     ]
     if not (asked and commands):
@@ -187,29 +180,28 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
 
     ask = f"Ask {found.owner or 'whose it is'}"
     word = {VERDICT_RELEASE: "Release it", VERDICT_ASK: ask, VERDICT_KEEP: "Keep it"}[found.answer]
-    answer = printable(f"{word}: {found.reason}", check_results.LONGEST)
+    answer = printable(f"{word}: {found.reason}", LONGEST)
     parts: list[RenderableType] = [Text(answer, style="bold")]
     width = max((len(command.purpose) for command in found.commands), default=0) + 1
     for number, command in enumerate(found.commands, 1):
         label = f"{command.purpose}:".ljust(width)
         parts.append(Text(f"{number}. {label}  {command.text}", no_wrap=True))
     if found.valid_until_ms is not None:
-        parts.append(f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.")
         parts += [
-            f"Warning: {printable(sentence, check_results.LONGEST)}" for sentence in found.warnings
+            f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.",
+            *(f"Warning: {printable(sentence, LONGEST)}" for sentence in found.warnings),
+            _UNSEEN,
         ]
-        parts.append(_UNSEEN)
     if is_whole:
         return [*parts, "", *check_results.for_people(found.results)]
     against: dict[str, list[str]] = {}
-    for result in check_results.failures(found.results):
+    for result in failures(found.results):
         if f"{result.found}." != found.reason:
             against.setdefault(result.found, []).append(result.check)
-    for said, names in against.items():
-        parts.append(
-            printable(f"Reason against it: {said} ({', '.join(names)}).", check_results.LONGEST)
-        )
-    return parts
+    sentences = (
+        f"Reason against it: {said} ({', '.join(names)})." for said, names in against.items()
+    )
+    return [*parts, *(printable(sentence, LONGEST) for sentence in sentences)]
 
 
 def for_programs(found: Verdict) -> JsonObject:

@@ -62,26 +62,24 @@ IDLE_TOGETHER_MINUTES: Final = 10
 """If half of a cluster turns idle within this time, it probably waits for one thing."""
 
 _TOGETHER_MS: Final = IDLE_TOGETHER_MINUTES * MINUTE_MS
-_MAX_CLOCK_AHEAD_MS: Final = MINUTE_MS  # clocks differ
+_MAX_MINUTES_AHEAD: Final = 1  # clocks differ
 _HALF: Final = 0.5
 
 
 def _newest_line(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    age_ms = lines.now_ms - lines.newest.minute_ms - MINUTE_MS
-    if age_ms < -_MAX_CLOCK_AHEAD_MS:
-        return failed(f"the newest line is {duration(-age_ms / MINUTE_MS)} in the future")
+    age = (lines.now_ms - lines.newest.minute_ms) / MINUTE_MS - 1
+    if age < -_MAX_MINUTES_AHEAD:
+        return failed(f"the newest line is {duration(-age)} in the future")
     if lines.newest.is_clean_shutdown:
         return failed("the emitter has shut down")
     if lines.lines.received_ms is None:
         return unknown("CloudWatch Logs did not report when it received the newest line")
-    received_age_ms = lines.now_ms - lines.lines.received_ms
-    if received_age_ms < -_MAX_CLOCK_AHEAD_MS - MINUTE_MS:
+    received_age = (lines.now_ms - lines.lines.received_ms) / MINUTE_MS
+    if received_age < -_MAX_MINUTES_AHEAD - 1:
         return failed("CloudWatch Logs received the newest line in the future: correct this clock")
-    if age_ms <= NEWEST_MINUTES * MINUTE_MS < received_age_ms:
-        received = duration(received_age_ms / MINUTE_MS)
-        return failed(f"CloudWatch Logs received the newest line {received} ago")
-    age = duration(max(0, age_ms) / MINUTE_MS)
-    return judged(age_ms <= NEWEST_MINUTES * MINUTE_MS, f"the newest line is {age} old")
+    if age <= NEWEST_MINUTES < received_age:
+        return failed(f"CloudWatch Logs received the newest line {duration(received_age)} ago")
+    return judged(age <= NEWEST_MINUTES, f"the newest line is {duration(max(0, age))} old")
 
 
 def _other_streams(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -114,26 +112,20 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     # A part of a minute without covered seconds shows nothing about cores.
     covered = [record for record in lines.records if record.covered_seconds]
     most = max([known_type.cores, *(len(record.core_state) for record in covered)])
-    least = most
-    worst = None
-    for record in covered:
-        known = len(record.core_state) - record.core_state.count(UNKNOWN_STATE)
-        if known < least:
-            least = known
-            worst = record
-    if worst is not None and UNKNOWN_STATE in worst.core_state:
-        cores = worst.core_state.count(UNKNOWN_STATE)
-        by_reason = {worst.unknown_reason: cores} if worst.unknown_reason else {}
-        return failed(unknown_words(cores, by_reason, f" at {moment(worst.minute_ms)}"))
-    return judged(bool(covered) and least == most, f"{least} of {most} cores are known")
+    if not covered:
+        return failed(f"{most} of {most} cores are known")
+    worst = min(covered, key=lambda record: record.known_cores)
+    if unknown_cores := worst.core_state.count(UNKNOWN_STATE):
+        by_reason = {worst.unknown_reason: unknown_cores} if worst.unknown_reason else {}
+        return failed(unknown_words(unknown_cores, by_reason, f" at {moment(worst.minute_ms)}"))
+    return judged(worst.known_cores == most, f"{worst.known_cores} of {most} cores are known")
 
 
 def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for record in reversed(lines.records):
-        if BUSY_STATE in record.core_state or record.has_executions:
-            sentence = (
-                "a core was busy" if BUSY_STATE in record.core_state else "something executed"
-            )
+        is_busy = BUSY_STATE in record.core_state
+        if is_busy or record.has_executions:
+            sentence = "a core was busy" if is_busy else "something executed"
             return failed(f"{sentence} at {moment(record.minute_ms)}")
     idle = lines.idle_minutes
     return judged(idle >= LEAST_MINUTES_READ, f"idle for {duration(idle)}")
@@ -175,12 +167,12 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     rows = {row.owner: row for row in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
         row = rows[name]
-        idle = row.idle_siblings or 0
         siblings = row.siblings or 0
+        working = siblings - (row.idle_siblings or 0)
         if row.busy or row.executions:
             return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
-        if idle < siblings:
-            return failed(f"{name} may wait for its siblings: {siblings - idle} of {siblings} work")
+        if working > 0:
+            return failed(f"{name} may wait for its siblings: {working} of {siblings} work")
     if unread := sorted(idle_names - rows.keys()):
         return unknown(f"no rollup reports what {unread[0]} does elsewhere")
     return ok("none works" if idle_names else "it has no idle owner")
@@ -189,11 +181,12 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
 def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """Check the host CPU: compilers and data loaders use it without using a core."""
     percents = [
-        (record.number("HostCpuPercent"), record.covered_seconds) for record in lines.records
+        record.number("HostCpuPercent")
+        for record in lines.records
+        if record.covered_seconds or record.number("HostCpuPercent") is not None
     ]
-    known = [percent for percent, _ in percents if percent is not None]
-    places_work = not isinstance(account.manager, Unknown) and account.manager.places_work
-    if not known or any(percent is None and covered_s > 0 for percent, covered_s in percents):
+    known = [percent for percent in percents if percent is not None]
+    if not known or len(known) < len(percents):
         result = unknown("HostCpuPercent is not reported in each minute")
     else:
         vcpus = require_known(account.type_facts).vcpus
@@ -202,17 +195,17 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
         if working < MOST_HOST_VCPUS:
             return ok(sentence)
         result = failed(f"{sentence}: it may be compiling")
-    advice = "Look again once nothing is placed on it."
-    return warning(result.found, advice) if places_work else result
+    if isinstance(account.manager, Unknown) or not account.manager.places_work:
+        return result
+    return warning(result.found, "Look again once nothing is placed on it.")
 
 
 def _not_committed(lines: LineFacts, _: AccountFacts) -> CheckResult:
     record = lines.newest
     is_paid = any(is_committed(record, lines.paid_by_type) for record in lines.records)
     payment_name = record.paid or record.lifecycle or record.instance_type or "not reported"
-    return judged(
-        not is_paid, f"{payment_name}: {'paid even if stopped' if is_paid else 'avoidable'}"
-    )
+    words = "paid even if stopped" if is_paid else "avoidable"
+    return judged(not is_paid, f"{payment_name}: {words}")
 
 
 def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:

@@ -149,8 +149,7 @@ def read_line_facts(
         first_ms = idle_start.minute_ms - AROUND_MS
         last_ms = idle_start.minute_ms + AROUND_MS
         around = range(first_ms, last_ms + 1)
-        late_ms = last_ms + _RESTATED_MS
-        texts_of_cluster += group.read_lines(first_ms, late_ms, term_of(cluster))
+        texts_of_cluster += group.read_lines(first_ms, last_ms + _RESTATED_MS, term_of(cluster))
     rollups, owners, unreadable = _rollups(texts_of_cluster, cluster, now_ms - FRESH_MS)
     from_ms = newest.minute_ms - LEAST_MINUTES_READ * MINUTE_MS
     return LineFacts(
@@ -164,7 +163,7 @@ def read_line_facts(
             if rollup.minute_ms >= from_ms or rollup.minute_ms in around
         ],
         cluster_owners=owners,
-        unreadable_rollups=len(unreadable),
+        unreadable_rollups=unreadable,
         paid_by_type=paid_by_type,
     )
 
@@ -178,8 +177,9 @@ def read_other_streams(account: Account, facts: LineFacts, limit: ReadLimit) -> 
     """
     group = LogGroup(account, account.log_group, limit=limit)
     events = group.read_events(*_hour(facts.now_ms), term_of(facts.instance_id))
-    lines = parse_instance_lines(events, facts.instance_id, is_whole_group=True)
-    return replace(facts, lines=lines)
+    return replace(
+        facts, lines=parse_instance_lines(events, facts.instance_id, is_whole_group=True)
+    )
 
 
 def _hour(now_ms: int) -> tuple[int, int]:
@@ -188,34 +188,30 @@ def _hour(now_ms: int) -> tuple[int, int]:
 
 def _rollups(
     texts: Iterable[str], cluster: str, oldest_ms: int
-) -> tuple[list[PublishedRollup], Sequence[IdleOwner], set[str]]:
+) -> tuple[list[PublishedRollup], Sequence[IdleOwner], int]:
     """
-    Return the last publication of each minute of the cluster, and unreadable lines.
+    Return the last publication of each minute of the cluster, and the number of unreadable lines.
 
     If two lines of one publication differ, both count. Owners come from the newest publication,
     unless it is older than *oldest_ms*.
     """
-    found: dict[int, list[PublishedRollup]] = {}
-    lines: dict[int, JsonObject] = {}
-    unreadable = set()
+    found: list[tuple[PublishedRollup, JsonObject]] = []
+    unreadable = 0
     for text in dict.fromkeys(texts):
         line = object_in(text)
         if not (_may_be_rollup(line) and names_in(line, text, CLUSTER_DIMENSION, cluster)):
             continue
-        rollup = rollup_of(line) if line else None
-        if line is None or rollup is None:
-            unreadable.add(text)
-            continue
-        known = found.setdefault(rollup.minute_ms, [])
-        known.append(rollup)
-        last = max(record.publication for record in known)
-        known[:] = [record for record in known if record.publication == last]
-        if rollup.publication == last:
-            lines[rollup.minute_ms] = line
-    newest_ms = max(lines, default=0)
-    owners = cluster_now(lines[newest_ms]).owners if newest_ms > oldest_ms else ()
-    in_order = [rollup for minute_ms in sorted(found) for rollup in found[minute_ms]]
-    return in_order, owners, unreadable
+        if line and (rollup := rollup_of(line)):
+            found.append((rollup, line))
+        else:
+            unreadable += 1
+    found.sort(key=lambda pair: (pair[0].minute_ms, pair[0].publication))
+    last = {rollup.minute_ms: rollup.publication for rollup, _ in found}
+    rollups = [rollup for rollup, _ in found if rollup.publication == last[rollup.minute_ms]]
+    owners: Sequence[IdleOwner] = ()
+    if rollups and rollups[-1].minute_ms > oldest_ms:
+        owners = cluster_now(found[-1][1]).owners
+    return rollups, owners, unreadable
 
 
 def _may_be_rollup(line: JsonObject | None) -> bool:

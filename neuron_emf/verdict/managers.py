@@ -134,9 +134,9 @@ def manager_of(
         return scheduler
     if len(ecs) + bool(scheduler) > 1:
         return _manager("unknown", "more than one scheduler")
-    if scheduler and group is None and "keep_without_group" in MANAGER_TABLES[scheduler.kind]:
-        reason = MANAGER_TABLES[scheduler.kind]["keep_without_group"]
-        return replace(scheduler, leave=reason, steps=())
+    table = MANAGER_TABLES[scheduler.kind] if scheduler else {}
+    if scheduler and group is None and "keep_without_group" in table:
+        return replace(scheduler, leave=table["keep_without_group"], steps=())
     return scheduler or _without_tags_of_a_scheduler(tags, group, ecs)
 
 
@@ -165,8 +165,11 @@ def _without_tags_of_a_scheduler(tags: Texts, group: str | None, ecs: Texts) -> 
 
 
 def _by_other_services(tags: Texts) -> Manager | None:
-    keys = [key for key in sorted(tags) if key.startswith("aws:")]
-    others = [key for key in keys if not key.lower().startswith(_STARTS_NOTHING)]
+    others = [
+        key
+        for key in sorted(tags)
+        if key.startswith("aws:") and not key.lower().startswith(_STARTS_NOTHING)
+    ]
     return _manager("unknown", _tag(others[0])) if others else None
 
 

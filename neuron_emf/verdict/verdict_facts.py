@@ -161,15 +161,17 @@ class LineFacts:
     def idle_minutes(self) -> int:
         """The number of minutes for which no core was busy and nothing executed, if known."""
         newest_ms = self.newest.minute_ms
-        worked = [
-            record
+        minutes = [
+            min(record.idle_minutes, default=0)
+            for record in self.own_records
+            if record.minute_ms == newest_ms
+        ]
+        minutes += [
+            (newest_ms - record.minute_ms) // MINUTE_MS
             for record in self.records
             if BUSY_STATE in record.core_state or record.has_executions
         ]
-        own = self.own_records
-        counts = [record.idle_minutes for record in own if record.minute_ms == newest_ms]
-        idle = min(min(count, default=0) for count in counts)
-        return min([idle, *((newest_ms - record.minute_ms) // MINUTE_MS for record in worked)])
+        return min(minutes)
 
     def covered_seconds(self) -> Mapping[int, float]:
         """Return the covered seconds of its own log stream by minute, in ms since the epoch."""

@@ -363,7 +363,7 @@ def _known_hundredths(record: MinuteRecord) -> list[int]:
     # Many instances are at 0, and rounding is expensive because it runs for every core of the
     # fleet.
     if not any(record.utilization_percent):
-        return [0] * (len(record.core_state) - record.core_state.count(UNKNOWN_STATE))
+        return [0] * record.known_cores
     return [round(percent * 100) for percent in record.utilization_percent if percent is not None]
 
 
