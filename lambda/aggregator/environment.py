@@ -156,12 +156,13 @@ def read_environment(variables: Variables) -> Environment:
     Raises:
         SettingError: If a variable is missing or out of range.
     """
-    numbers = {field: _whole(variables, *bounds) for field, bounds in _VARIABLES_OF_NUMBERS.items()}
-    given: dict[str, Any] = present_members(numbers)
+    numbers: dict[str, Any] = present_members(
+        {field: _whole(variables, *bounds) for field, bounds in _VARIABLES_OF_NUMBERS.items()}
+    )
     rules = Rules(
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
         teams=_in_grammar(variables, "TEAMS", team_rules),
-        **given,
+        **numbers,
     )
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
     written_to = map(variables.get, ("ROLLUPS_LOG_GROUP", "MESSAGES_LOG_GROUP"))

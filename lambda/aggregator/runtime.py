@@ -62,8 +62,8 @@ def arrival_of(event: Members) -> Arrival:
             sends the event to the failure destination.
     """
     if _RECORDS_MEMBER not in event:
-        data = CloudWatchLogsEvent(event).raw_logs_data
-        return Arrival((_delivery(unpacked(base64.b64decode(data))),))
+        payload = base64.b64decode(CloudWatchLogsEvent(event).raw_logs_data)
+        return Arrival((_delivery(unpacked(payload)),))
     batch = event[_RECORDS_MEMBER]
     if not isinstance(batch, list):
         msg = f"{_RECORDS_MEMBER} is {type(batch).__name__}, not the records of a Kinesis stream"
@@ -74,8 +74,7 @@ def arrival_of(event: Members) -> Arrival:
     reader = _Reader()
     with processor(records=batch, handler=reader.read):
         read = processor.process()
-    failed = processor.response()["batchItemFailures"]
-    numbers = [str(item["itemIdentifier"]) for item in failed]
+    numbers = [str(item["itemIdentifier"]) for item in processor.response()["batchItemFailures"]]
     # after the first record that was left, all later ones were left too
     unreadable = len(numbers) - reader.left
     return Arrival(

@@ -16,6 +16,7 @@ from operator import add
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.core_members import round_half_even
+from neuron_wire.names import UNALLOCATED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,6 +32,12 @@ class Part(IntEnum):
     AVOIDABLE_UNALLOCATED = 1
     SHARED = 2
     COMMITTED = 3
+
+
+def avoidable_part(owner: str) -> Part:
+    """Return the part of avoidable idle time of *owner*."""
+    is_unallocated = owner == UNALLOCATED_OWNER
+    return Part.AVOIDABLE_UNALLOCATED if is_unallocated else Part.AVOIDABLE_ALLOCATED
 
 
 class Leaf(IntEnum):

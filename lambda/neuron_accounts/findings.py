@@ -63,8 +63,6 @@ CLUSTER_PLACE: Final = "cluster#"
 Detail: TypeAlias = dict[str, Any]
 """The members of one event, as `finding.schema.json` describes them."""
 
-_FINGERPRINT_CHARS: Final = 32
-
 
 class FindingKey(NamedTuple):
     """The subject of a finding."""
@@ -165,8 +163,8 @@ class FindingsState:
     def _nested(self) -> dict[str, dict[str, dict[str, list[int]]]]:
         nested: dict[str, dict[str, dict[str, list[int]]]] = {}
         for key in sorted(self.findings):
-            kinds = nested.setdefault(key.cluster, {})
-            kinds.setdefault(key.kind, {})[key.subject] = self.findings[key].packed()
+            subjects = nested.setdefault(key.cluster, {}).setdefault(key.kind, {})
+            subjects[key.subject] = self.findings[key].packed()
         return nested
 
     @classmethod
@@ -197,5 +195,9 @@ class FindingsState:
 
 def finding_id(key: FindingKey, opened: int) -> str:
     """Return the stable ID of a finding, the same in every computation."""
-    text = json.dumps([*key, opened])
-    return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_CHARS]
+    return fingerprint(json.dumps([*key, opened]))
+
+
+def fingerprint(text: str) -> str:
+    """Return 32 letters and digits that stand for *text*."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -22,6 +22,7 @@ from neuron_accounts.core_time import (
     FINE,
     OwnerTime,
     Part,
+    avoidable_part,
     round_shares,
 )
 from neuron_accounts.ledger import USD_PLACES, LedgerRow
@@ -46,7 +47,6 @@ from neuron_wire.names import (
     HOUR_MINUTES,
     MICRO,
     MINUTE_MS,
-    UNALLOCATED_OWNER,
     UNKNOWN_OWNER,
     UNKNOWN_STATE,
 )
@@ -141,8 +141,7 @@ class OwnerWork:
             if minute.idle_minutes < after_minutes:
                 self.not_idle[name] |= bit
             if minute.worked and name != UNNAMED_OWNER:
-                stem = stem_of(name)
-                self.working[stem] |= bit
+                self.working[stem_of(name)] |= bit
         if len(self.not_idle) > MAX_OWNERS_COUNTED:
             self.hidden = ALL_MINUTES
             self.not_idle.clear()
@@ -273,10 +272,9 @@ class InstanceHour:
         """Add a minute without a record; *record* is the last record, of this hour or before."""
         record = self._as_ec2_says(record)
         self._note(record)
-        micro = MICRO * len(record.core_state)
-        if not micro:
-            return
-        self._owners[UNKNOWN_OWNER].fold_allocated(micro, self._price(record))
+        if record.core_state:
+            micros = MICRO * len(record.core_state)
+            self._owners[UNKNOWN_OWNER].fold_allocated(micros, self._price(record))
 
     def rows(self, work: OwnerWork) -> list[LedgerRow]:
         """
@@ -310,7 +308,7 @@ class InstanceHour:
             sorted(self._basis.overridden),
         )
         texts: dict[str, Any] = {"region": self.rules.prices.region, **self._texts}
-        is_marked = self.overlap_minutes > MAX_OVERLAP_MINUTES
+        overlap_minutes = self.overlap_minutes
         common = LedgerRow(
             hour=self.hour,
             cluster=last.cluster,
@@ -318,7 +316,7 @@ class InstanceHour:
             owner="",
             allocated=0,
             covered=round_half_even(self._covered_hundredths * MICRO, _COVERED_UNIT),
-            overlap_minutes=self.overlap_minutes if is_marked else None,
+            overlap_minutes=overlap_minutes if overlap_minutes > MAX_OVERLAP_MINUTES else None,
             capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
             **texts,
         )
@@ -355,9 +353,7 @@ class InstanceHour:
             avoidable = (bits & work.idle_bits(waits)).bit_count()
             for owner, micros in micros_of:
                 owner_hour = self._owners[owner]
-                is_unallocated = owner == UNALLOCATED_OWNER
-                part = Part.AVOIDABLE_UNALLOCATED if is_unallocated else Part.AVOIDABLE_ALLOCATED
-                owner_hour.fold_idle(part, micros * avoidable, price)
+                owner_hour.fold_idle(avoidable_part(owner), micros * avoidable, price)
                 owner_hour.fold_idle(Part.SHARED, micros * (bits.bit_count() - avoidable), price)
         self._waiting.clear()
 
@@ -382,9 +378,12 @@ class InstanceHour:
 
     def _is_committed(self, record: MinuteRecord) -> bool:
         bought = self.ec2
-        is_reserved = bought is not None and bought.capacity_reservation_id is not None
-        is_spot = bought is not None and bought.lifecycle == SPOT
-        return is_committed(record, self.rules.paid_by_type, reserved=is_reserved and not is_spot)
+        is_reserved = (
+            bought is not None
+            and bought.capacity_reservation_id is not None
+            and bought.lifecycle != SPOT
+        )
+        return is_committed(record, self.rules.paid_by_type, reserved=is_reserved)
 
 
 def _costs_of(time: CoreTime) -> tuple[int, int, int, int]:

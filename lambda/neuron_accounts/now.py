@@ -26,6 +26,7 @@ from neuron_wire.line_members import (
     rows_in,
     stands_as,
     stated_fields,
+    text_in,
     texts_in,
 )
 from neuron_wire.names import (
@@ -259,12 +260,9 @@ NOW_COSTS: Final = {name: member for name, member, in_micros in _NOW_NUMBERS if 
 
 def cluster_now(line: JsonObject) -> ClusterNow:
     """Return the numbers of *line*, a rollup."""
-    cluster = line.get(CLUSTER_DIMENSION)
-    as_of = line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in NOW_COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in NOW_COSTS.items()}
     rows = rows_in(line, OWNER_ROWS)
-    minute = minute_in(line, "Minute")
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
@@ -273,13 +271,13 @@ def cluster_now(line: JsonObject) -> ClusterNow:
         mean = micros_in(line, "NeuronCoreUtilization")
         used = None if mean is None else mean * known
     return ClusterNow(
-        cluster=cluster if isinstance(cluster, str) else "",
-        minute=minute,
+        cluster=text_in(line, CLUSTER_DIMENSION),
+        minute=minute_in(line, "Minute"),
         covered=None if share is None or expected is None else share * expected,
         used=used,
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
         price_regions=tuple(texts_in(line, "PriceRegions")),
-        prices_as_of=as_of if isinstance(as_of, str) else None,
+        prices_as_of=text_in(line, "PricesAsOf") or None,
         overridden=tuple(texts_in(line, "PricesOverridden")),
         unknown_by_reason=_unknown_by_reason(line),
         owners_known=not counts["idle"] or rows is not None,
@@ -301,8 +299,6 @@ def _unknown_by_reason(line: JsonObject) -> Counts:
 def _owner(row: JsonObject) -> IdleOwner | None:
     """Return the owner in *row*; None if the row has no number of cores."""
     idle = micros_in(row, "Cores")
-    owner = row.get("Owner")
-    team = row.get("Team")
     if idle is None:
         return None
     numbers = {
@@ -312,8 +308,8 @@ def _owner(row: JsonObject) -> IdleOwner | None:
     for name in ("reserved", "unpriced"):
         numbers[name] = numbers[name] or 0
     return IdleOwner(
-        owner=owner if isinstance(owner, str) else "",
-        team=team if isinstance(team, str) else None,
+        owner=text_in(row, "Owner"),
+        team=text_in(row, "Team") or None,
         **numbers,  # type: ignore[arg-type]  # the table names the fields that may be None
     )
 

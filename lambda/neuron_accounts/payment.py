@@ -77,8 +77,7 @@ def paid_by_type(text: str) -> dict[str, Paid]:
         "TYPE=committed or TYPE=avoidable: write it as "
         "trn1.32xlarge=committed,trn2.48xlarge=avoidable, in small letters and without blanks"
     )
-    advice = f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types", wrong
-    matches = setting_entries(text, _PAID_ENTRY, MAX_PAID_BY_TYPE_CHARS, advice)
+    matches = setting_entries(text, _PAID_ENTRY, MAX_PAID_BY_TYPE_CHARS, wrong)
     return {
         match[1]: COMMITTED_PAID if match[2] == COMMITTED_PAID else AVOIDABLE_PAID
         for match in matches

@@ -66,29 +66,27 @@ def price_overrides(text: str) -> Amounts:
         "[REGION/]TYPE=USD: write it as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, "
         "in small letters and without blanks or exponents"
     )
-    advice = f"at most {MAX_OVERRIDES_CHARS} are allowed: omit types", wrong
-    matches = setting_entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, advice)
+    matches = setting_entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, wrong)
     return {match[1]: float(match[2]) for match in matches}
 
 
 def setting_entries(
-    text: str, form: re.Pattern[str], most_chars: int, advice: tuple[str, str]
+    text: str, form: re.Pattern[str], most_chars: int, advice: str
 ) -> list[re.Match[str]]:
     """
-    Return the entries of *text* between commas; *advice* is for a text or entry that is wrong.
+    Return the entries of *text* between commas; *advice* is for an entry that is wrong.
 
     Raises:
         ParameterTextError: If *text* is too long, or an entry does not have the *form*.
     """
-    too_long, wrong = advice
     if len(text) > most_chars:
-        msg = f"{len(text)} characters, {too_long}"
+        msg = f"{len(text)} characters, at most {most_chars} are allowed: omit types"
         raise ParameterTextError(msg)
     matches = []
     for entry in text.split(",") if text else ():
         match = form.fullmatch(entry)
         if match is None:
-            msg = f"{entry[:40]!a}, which is not {wrong}"
+            msg = f"{entry[:40]!a}, which is not {advice}"
             raise ParameterTextError(msg)
         matches.append(match)
     return matches

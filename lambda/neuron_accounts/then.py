@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from neuron_accounts.core_time import CoreTime, Part, time_of
+from neuron_accounts.core_time import CoreTime, Part, avoidable_part, time_of
 from neuron_accounts.ledger import LEDGER_PREFIX, gzip_lines, part_key, unpack_lines
 from neuron_accounts.prices import UNKNOWN_TYPE_REASON
 from neuron_accounts.savings import ClusterHour, ClusterHours, cluster_columns, pass_rows
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import (
     DAY_HOURS,
-    UNALLOCATED_OWNER,
     UNKNOWN_OWNER,
 )
 
@@ -199,8 +198,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
     avoidable = row.avoidable_cost or 0
     minutes = [0] * len(Part)
     money = [0] * len(Part)
-    is_unallocated = row.owner == UNALLOCATED_OWNER
-    part = Part.AVOIDABLE_UNALLOCATED if is_unallocated else Part.AVOIDABLE_ALLOCATED
+    part = avoidable_part(row.owner)
     minutes[part] = row.avoidable
     minutes[Part.COMMITTED] = row.committed
     minutes[Part.SHARED] = idle - row.avoidable - row.committed
@@ -247,8 +245,8 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
     """Return *times* by column, the shortest form; without a row there are no columns."""
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
-        parts = (*time.idle_by_part, *time.cost_by_part)
-        rows.append((*key, *_sums_of(time), *parts, *_works_of(time)))
+        sums = *_sums_of(time), *time.idle_by_part, *time.cost_by_part, *_works_of(time)
+        rows.append((*key, *sums))
     return list(zip(*rows, strict=True))
 
 

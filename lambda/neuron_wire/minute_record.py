@@ -328,10 +328,9 @@ class MinuteRecord:
         for owner in self.owners:
             if owner.reserved:
                 cores.update(core_indexes(owner.reserved))
-        if self.owners_more:
-            more = core_indexes(self.owners_more)
-            state = self.core_state
-            cores.update([core for core in more if state[core] == UNATTACHED_STATE])
+        for core in core_indexes(self.owners_more):
+            if self.core_state[core] == UNATTACHED_STATE:
+                cores.add(core)
         return cores
 
     def number(self, member: str) -> Number | None:
@@ -360,11 +359,7 @@ class MinuteRecord:
         line.update(self._core_counts())
         if line.get("UnknownCores"):
             self._write(_UNKNOWN_RULES, line)
-        readings = self.readings
-        numbers = (
-            (member, readings.get(member) if name is None else getattr(self, name))
-            for member, name, _ in MINUTE_NUMBERS
-        )
+        numbers = ((member, self.number(member)) for member, _, _ in MINUTE_NUMBERS)
         line.update(_acceptable(chain(numbers, self.details.items(), self.health.items())))
         if self.holders_more > 0:
             line["HoldersMore"] = self.holders_more

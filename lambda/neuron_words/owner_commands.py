@@ -71,10 +71,10 @@ def _formed(
         match = re.fullmatch(form, owner)
         if match is None:
             continue
-        names = {**formed, **match.groupdict()}
+        formed |= match.groupdict()
         try:
             return tuple(
-                ShownCommand(purpose, text.format_map(names)) for purpose, text in commands
+                ShownCommand(purpose, text.format_map(formed)) for purpose, text in commands
             )
         except KeyError:
             return ()

@@ -115,8 +115,9 @@ def write_digest(
         LedgerError: If the bucket did not answer.
         WireFormatError: If an object of the ledger is damaged.
     """
-    ends = (end_hour, end_hour - WEEK_HOURS)
-    week, before = (Week(hours=range(end - WEEK_HOURS, end)) for end in ends)
+    week, before = (
+        Week(hours=range(end - WEEK_HOURS, end)) for end in (end_hour, end_hour - WEEK_HOURS)
+    )
     for each in (week, before):
         each.fold_hours(objects.read_summaries(each.hours))
     return digest_message(week, before, stack_name, region)
@@ -194,8 +195,7 @@ def _change(total: CoreTime, week: Week, before: Week) -> str:
     """Return the change per hour in the ledger, so that a gap does not look like a saving."""
     if not before.settled:
         return "The 7 days before are not in the ledger."
-    past = before.total.idle_cost or 0
-    was = past / len(before.settled)
+    was = (before.total.idle_cost or 0) / len(before.settled)
     now = (total.idle_cost or 0) / len(week.settled)
     is_whole = len(week.settled) == len(before.settled) == WEEK_HOURS
     per = "" if is_whole else " per hour in the ledger"

@@ -8,12 +8,12 @@ link. Fields and limits: https://docs.aws.amazon.com/chatbot/latest/adminguide/c
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.explanation import LONGEST_ARN, MAX_RESOURCE_NAME_CHARS, compact_json
 from aggregator.explain.topic import TopicMessage
+from neuron_accounts.findings import fingerprint
 from neuron_words.name_words import printable, safe_name
 from neuron_words.quantity_words import iso
 
@@ -63,10 +63,10 @@ def _notification(explanation: Explanation) -> Members:
     return {
         "version": "1.0",
         "source": "custom",
-        "id": _digest(transition.identity),
+        "id": fingerprint(transition.identity),
         "content": content,
         "metadata": {
-            "threadId": _digest(thread),
+            "threadId": fingerprint(thread),
             "summary": title,
             "eventType": "neuron-emf alarm",
             "relatedResources": [arn] if arn else [],
@@ -90,7 +90,3 @@ def _description(explanation: Explanation) -> str:
 def _without_mentions(text: str) -> str:
     """Return *text* without mentions: `<!channel>` would wake a whole channel; `<1 %` stays."""
     return _MENTION.sub("?", text)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -209,8 +209,9 @@ def _muted_by(mute: JsonObject, at_s: float) -> str:
 
 def _watched(configuration: JsonObject) -> Iterator[tuple[str, bool, str]]:
     """Yield name, True if it is ours, and cluster of each metric, the deciding ones first."""
-    queries = entries_in(configuration, "metrics")
-    for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
+    for query in sorted(
+        entries_in(configuration, "metrics"), key=lambda query: query.get("returnData") is not True
+    ):
         metric = object_in(object_in(query, "metricStat"), "metric")
         name = text_in(metric, "name")
         namespace = text_in(metric, "namespace")

@@ -70,8 +70,9 @@ def find_silence(evidence: Evidence) -> AlarmSummary:
     count = number_in(rollup, "SilentInstances")
     reporting = number_in(rollup, "Instances")
     if not count:
-        none = "No instance is silent in the last rollup."
-        return AlarmSummary(evidence.subject.title, facts=(none,))
+        return AlarmSummary(
+            evidence.subject.title, facts=("No instance is silent in the last rollup.",)
+        )
     entries = entries_in(rollup, "SilentInstanceNames")
     first = entries[0] if entries else NOTHING
     others = (
@@ -119,7 +120,7 @@ def find_hardware_errors(evidence: Evidence) -> AlarmSummary:
     total, when, failing = _failing(evidence, lists)
     minute = evidence.now.minute
     before = "" if minute is None else f" from before {clock(minute, None)}"
-    is_memory = bool(entries_in(evidence.rollup, "EccInstances"))
+    is_memory = entries_in(evidence.rollup, "EccInstances")
     harm = "its results may be wrong" if is_memory else "it may fail or hang"
     entry = failing[0][0] if failing else NOTHING
     owners = texts_in(entry, "Owners")
@@ -160,9 +161,8 @@ def find_failed_executions(evidence: Evidence) -> AlarmSummary:
     commands = commands_about(evidence, entry, owners[0] if alone else "")
     urgency, reason = _urgency(evidence, entry, failed)
     look = joined([_LOOK_AT[kind] for kind in shown_kinds], separator="; and at ")
-    on = _most_on(failing, total)
     return AlarmSummary(
-        headline=f"{words}, of {alone.words}" if alone else f"{words}{on}",
+        headline=f"{words}, of {alone.words}" if alone else f"{words}{_most_on(failing, total)}",
         short=f"{words}, of {alone.short}" if alone else "",
         facts=(
             f"On {instance_words(entry)}: {how or 'the kind of failure is unknown'}. {when}",

@@ -158,8 +158,7 @@ def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Comm
     commands = commands_about(evidence, entry, owner)
     if len(commands) < MAX_COMMANDS_OF_OWNER:
         commands = (*commands, *process_commands(evidence, entry, holder))
-    findings = findings_commands([text_in(entry, "InstanceId")], evidence.region)
-    return (*commands, *findings)
+    return (*commands, *findings_commands([text_in(entry, "InstanceId")], evidence.region))
 
 
 def _without_owners(evidence: Evidence, total: list[str], worst: JsonObject) -> AlarmSummary:
@@ -225,9 +224,10 @@ def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwne
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
-                works = is_executing_at(minute_in(holder, "LastExecution"), evidence.now.minute)
-                is_left = is_gone(holder) and not works
-                kind = "assigned elsewhere, holder gone" if is_left else "assigned elsewhere"
+                kind = "assigned elsewhere"
+                last = minute_in(holder, "LastExecution")
+                if is_gone(holder) and not is_executing_at(last, evidence.now.minute):
+                    kind = "assigned elsewhere, holder gone"
                 owners.append(RankedOwner(kind, row, entry, frozenset(cores), holder))
     return owners
 
@@ -252,8 +252,11 @@ def _with_worst_instance(evidence: Evidence, entries: Entries, row: IdleOwner) -
     """Return the owner of *row* with the first of *entries* that has idle cores of the owner."""
     entry = next((entry for entry in entries if idle_cores_of(entry, row.owner)), NOTHING)
     cores = idle_cores_of(entry, row.owner)
-    holders = entries_in(entry, "Holders")
-    own = [holder for holder in holders if owner_name(text_in(holder, "Name")) == row.owner]
+    own = [
+        holder
+        for holder in entries_in(entry, "Holders")
+        if owner_name(text_in(holder, "Name")) == row.owner
+    ]
     last = max(own, key=lambda holder: minute_in(holder, "LastExecution") or 0, default=NOTHING)
     return RankedOwner(kind_of(evidence, row, entry, last), row, entry, frozenset(cores), last)
 
@@ -351,7 +354,6 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     holder = owner.holder
     words = describe_owner(row.owner, row.team)
     allocated = row.allocated or row.idle
-    allocated_cores = amount(allocated / MICRO)
     facts = {
         **MESSAGE_WORDS["phrases"],
         "tagged": TAGGED,
@@ -362,7 +364,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
         "are": "is" if row.idle == MICRO else "are",
         "used": "not used its core"
         if allocated == MICRO
-        else f"used none of its {allocated_cores} cores",
+        else f"used none of its {amount(allocated / MICRO)} cores",
         "lasted": f" for up to {duration(row.minutes)}" if row.minutes else "",
         "quiet": duration(row.fully_idle_minutes or 0),
         "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
@@ -376,8 +378,8 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     headline, *others = IDLE_SENTENCES[owner.kind]
     others = [*others, ""][:3]
     cost = "no price" if row.cost is None else per_hour(row.cost)
-    short = headline.replace("{who}", "{short}")
-    sentences = [f"{headline}, {cost}", f"{short}, {cost}", *others]
+    sentences = [f"{headline}, {cost}"]
+    sentences += [sentences[0].replace("{who}", "{short}"), *others]
     return [sentence.format_map(facts) for sentence in sentences]
 
 

@@ -44,20 +44,23 @@ def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
     """Return the idle cores of *entry* that belong to *owner*, which may be a placeholder."""
     idle = core_set(entry, "Cores")
     owners = entries_in(entry, "Owners")
-    is_allocation_unknown = text_in(entry, "Reservations") == RESERVATIONS_UNKNOWN
     if owner == OTHER_OWNERS:
         return idle & core_set(entry, "OwnersMore")
     if owner in {NOT_REPORTED_OWNER, UNALLOCATED_OWNER}:
         had = [core_set(each, "Reserved") for each in owners] + [core_set(entry, "OwnersMore")]
         attached = core_set(entry, "AttachedCores")
         free = idle - attached.union(*had)
+        is_allocation_unknown = text_in(entry, "Reservations") == RESERVATIONS_UNKNOWN
         if is_allocation_unknown != (owner == NOT_REPORTED_OWNER):
             free.clear()
         return free if owners or owner == UNALLOCATED_OWNER else free | attached
     wanted = {"", UNNAMED_OWNER} if owner in {"", UNNAMED_OWNER} else {owner}
-    named = owners or entries_in(entry, "Holders")
-    theirs = [each for each in named if text_in(each, "Name") in wanted]
-    cores = (core_set(each, member) for each in theirs for member in ("Cores", "Reserved"))
+    cores = (
+        core_set(holding, member)
+        for holding in owners or entries_in(entry, "Holders")
+        if text_in(holding, "Name") in wanted
+        for member in ("Cores", "Reserved")
+    )
     return idle & set().union(*cores)
 
 
@@ -88,8 +91,9 @@ def work_words(entry: JsonObject, row: IdleOwner) -> str:
     """Return `cores 0-15 are busy at 77 %, 52,076 executions in the last minute`."""
     parts = []
     busy = {core for core, letter in enumerate(text_in(entry, "CoreState")) if letter == BUSY_STATE}
-    owners = entries_in(entry, "Owners")
-    cores = {text_in(owner, "Name"): core_set(owner, "Cores") for owner in owners}
+    cores = {
+        text_in(owner, "Name"): core_set(owner, "Cores") for owner in entries_in(entry, "Owners")
+    }
     if theirs := busy & cores.get(row.owner, set()):
         percent = number_in(entry, "BusyUtilization")
         of_all = ""
@@ -113,9 +117,8 @@ def fewer_cores_advice(entry: JsonObject, row: IdleOwner) -> str:
     theirs = idle_cores_of(entry, row.owner)
     idle = theirs | idle_cores_of(entry, UNALLOCATED_OWNER)
     devices = Counter(core // per_device for core in idle)
-    freed = {core for core in theirs if devices[core // per_device] == per_device}
+    freed = [core // per_device for core in theirs if devices[core // per_device] == per_device]
     if not freed:
         return "none of its devices is fully idle, so asking for fewer cores frees no device"
     cores = amount(row.allocated / MICRO - len(freed))
-    count = len({core // per_device for core in freed})
-    return f"asking for {cores} cores frees {counted(count, 'device')}"
+    return f"asking for {cores} cores frees {counted(len({*freed}), 'device')}"

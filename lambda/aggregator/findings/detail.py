@@ -91,8 +91,9 @@ class RollupFacts:
 
     def members(self) -> Detail:
         """Return the event's members about the rollup."""
-        coverage = {"CoveragePercent": self.coverage_percent}
-        return present_members({"RollupId": self.rollup_id, **coverage})
+        return present_members(
+            {"RollupId": self.rollup_id, "CoveragePercent": self.coverage_percent}
+        )
 
 
 NO_ROLLUP_FACTS: Final = RollupFacts()

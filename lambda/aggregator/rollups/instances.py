@@ -169,9 +169,8 @@ def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
             found.append((theirs, replace(owner, team=None, quiet_minutes=None)))
     found.sort(key=lambda pair: -len(pair[0]))
     listed = found[:MAX_LISTED_OWNERS]
-    rest = found[MAX_LISTED_OWNERS:]
     others = idle.intersection(core_indexes(instance.owners_more)).union(
-        *(cores for cores, _ in rest)
+        *(cores for cores, _ in found[MAX_LISTED_OWNERS:])
     )
     others.difference_update(*(cores for cores, _ in listed))
     return [owner for _, owner in listed], core_ranges(others)

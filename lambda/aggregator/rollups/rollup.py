@@ -83,9 +83,13 @@ class SilentInstance:
 
     def members(self) -> dict[str, str]:
         """Return its row in a rollup and in an event."""
-        last = iso_minute(self.last_minute)
-        members = {"InstanceId": self.instance_id, "InstanceType": self.instance_type}
-        return present_members({**members, "LastSeen": last})
+        return present_members(
+            {
+                "InstanceId": self.instance_id,
+                "InstanceType": self.instance_type,
+                "LastSeen": iso_minute(self.last_minute),
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +299,10 @@ class RollupInProgress:
         listed.sort(key=lambda pair: (-pair[1].whole("Instances"), pair[0]))
         types = {}
         for name, sums in listed[:MAX_TYPES_IN_ROLLUP]:
-            percent = {"FlopsPercentOfBf16Peak": sums.percent_of_peak()}
-            types[name] = {**sums.core_gauges(), **_rounded(percent)}
+            types[name] = {
+                **sums.core_gauges(),
+                **_rounded({"FlopsPercentOfBf16Peak": sums.percent_of_peak()}),
+            }
         return types, len(named) - len(types)
 
     def _gauges(

@@ -14,7 +14,6 @@ has the amount by which the sum is too high.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregator.minutes import start_ms
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
+from neuron_accounts.findings import fingerprint
 from neuron_accounts.now import BY_REASON
 from neuron_accounts.prices import PRICES_AS_OF
 from neuron_wire import CLUSTER_NAMESPACE, VERSION, encode
@@ -91,8 +91,7 @@ def due(rollup: Rollup, before: Publication | None) -> Due | None:
 
 
 def _digest(rollup: Rollup) -> str:
-    text = json.dumps(_fields(rollup), default=_fields, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return fingerprint(json.dumps(_fields(rollup), default=_fields, sort_keys=True))
 
 
 def _fields(part: Any) -> Members:  # noqa: ANN401  # the dataclasses of a rollup

@@ -178,8 +178,10 @@ class Table:
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
         """Return the publications of *minute*, by cluster."""
-        items = self._requests.query(_publications_pk(minute))
-        return {item["sk"]["S"]: _publication_of(item) for item in items}
+        return {
+            item["sk"]["S"]: _publication_of(item)
+            for item in self._requests.query(_publications_pk(minute))
+        }
 
     def read_published(
         self, cluster: str, minutes: Iterable[int]
