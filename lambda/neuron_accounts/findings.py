@@ -146,7 +146,7 @@ class FindingsState:
 
     def packed(self) -> bytes:
         """Return the state in the table's form."""
-        text = json.dumps(
+        return pack_json(
             {
                 "minute": self.minute,
                 "open": self._nested(),
@@ -155,10 +155,8 @@ class FindingsState:
                     [*key, *chain.from_iterable(sorted(counts.items()))]
                     for key, counts in sorted(self.faults.items())
                 ],
-            },
-            separators=(",", ":"),
+            }
         )
-        return zlib.compress(text.encode())
 
     def _nested(self) -> dict[str, dict[str, dict[str, list[int]]]]:
         nested: dict[str, dict[str, dict[str, list[int]]]] = {}
@@ -170,7 +168,7 @@ class FindingsState:
     @classmethod
     def unpacked(cls, payload: bytes) -> FindingsState:
         """Return the state that `packed` encoded."""
-        members = json.loads(zlib.decompress(payload))
+        members = unpack_json(payload)
         findings = {
             FindingKey(cluster, kind, subject): OpenFinding.unpacked(numbers)
             for cluster, kinds in members["open"].items()
@@ -196,6 +194,16 @@ class FindingsState:
 def finding_id(key: FindingKey, opened: int) -> str:
     """Return the stable ID of a finding, the same in every computation."""
     return fingerprint(json.dumps([*key, opened]))
+
+
+def pack_json(document: object) -> bytes:
+    """Return *document* as compressed JSON, the form of the table."""
+    return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
+
+
+def unpack_json(payload: bytes) -> Any:  # noqa: ANN401  # JSON that `pack_json` wrote
+    """Return the document that `pack_json` encoded."""
+    return json.loads(zlib.decompress(payload))
 
 
 def fingerprint(text: str) -> str:

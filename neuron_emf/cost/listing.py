@@ -32,8 +32,7 @@ from neuron_emf.cost.quantities import (
     shards_of,
 )
 from neuron_emf.cost.tariff import HOURS_IN_MONTH
-from neuron_words import quantity_words
-from neuron_words.quantity_words import counted
+from neuron_words.quantity_words import counted, dollars, share_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -201,7 +200,7 @@ def _tables(found: JsonObject) -> Iterator[Table]:
     rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
     usd_per_hour = found["fleet_price"]["usd_per_hour"]
-    share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN_CELL
+    share = share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN_CELL
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),
         ("an instance", "", _dollars(usd / found["fleet"]["instances"])),
@@ -217,7 +216,7 @@ def _tables(found: JsonObject) -> Iterator[Table]:
     yield _table(("of which", "", "USD a month"), rows, bold=("share of it",))
     ways = []
     for way in found["other_ways"]:
-        share = f"{quantity_words.share_words(100 * usd / way['usd'])} of it"
+        share = f"{share_words(100 * usd / way['usd'])} of it"
         less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
         ways.append((way["what"], _dollars(way["usd"]), share, less))
     yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)
@@ -245,7 +244,7 @@ def rounded(value: float) -> str:
 
 
 def _dollars(value: float | None) -> str:
-    return UNKNOWN_CELL if value is None else quantity_words.dollars(value)
+    return UNKNOWN_CELL if value is None else dollars(value)
 
 
 def _sentence(text: str) -> Text:

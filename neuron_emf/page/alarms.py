@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_emf.account import documented, rehearsal_document
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.now_reader import ROLLUP_AHEAD_MS, start_of_reading
-from neuron_emf.reading.rollup_lines import object_in
+from neuron_emf.reading.rollup_lines import parsed_object
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMS
 from neuron_wire.line_members import texts_in
@@ -234,7 +234,7 @@ class MessageLines:
             )
 
     def _take(self, text: str) -> None:
-        line = object_in(text)
+        line = parsed_object(text)
         if line and line.get("Kind") == MESSAGE_KIND and (message := _message(line)):
             self._messages[tuple(str(line.get(name)) for name in _ALARM_KEY)] = message
 

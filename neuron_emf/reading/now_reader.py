@@ -22,7 +22,29 @@ from neuron_emf.reading.rollup_lines import FOLDED_MINUTES, NewestMinutes, Now, 
 from neuron_emitter.delivery.aws_failures import NOT_FOUND
 from neuron_emitter.errors import SourceError
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, MICRO, MINUTE_MS
-from neuron_words import name_words, now_words, quantity_words
+from neuron_words.name_words import safe_name
+from neuron_words.now_words import (
+    ALLOCATION_UNKNOWN,
+    NO_OWNERS,
+    avoidable_parts_words,
+    fully_idle_words,
+    idle_words,
+    in_other_clusters_words,
+    owner_words,
+    price_overrides_line,
+    unknown_words,
+    unpriced_words,
+)
+from neuron_words.quantity_words import (
+    amount,
+    counted,
+    coverage_words,
+    dollars,
+    duration,
+    joined,
+    per_hour,
+    share_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -215,7 +237,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> JsonObject:
                 "owner": row.owner,
                 "cluster": place.cluster,
                 "team": row.team,
-                "name": now_words.NO_OWNERS.get(row.owner, row.owner),
+                "name": NO_OWNERS.get(row.owner, row.owner),
             }
             for place, row in now.owners
         ],
@@ -225,19 +247,16 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> JsonObject:
 
 
 def _idle(now: ClusterNow, none: str) -> JsonObject:
-    words = now_words.idle_words(now, noun="")
+    words = idle_words(now, noun="")
     allocated = "Allocation not reported"
     unknown = ""
     if now.allocated is not None and now.unallocated is not None:
-        allocated = (
-            f"{quantity_words.amount(now.allocated)} allocated, "
-            f"{quantity_words.amount(now.unallocated)} unallocated"
-        )
+        allocated = f"{amount(now.allocated)} allocated, {amount(now.unallocated)} unallocated"
         if now.unknown_allocation:
-            cores = quantity_words.amount(now.unknown_allocation)
-            allocated += f", {cores} {now_words.ALLOCATION_UNKNOWN}"
+            cores = amount(now.unknown_allocation)
+            allocated += f", {cores} {ALLOCATION_UNKNOWN}"
     if now.unknown:
-        unknown = now_words.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
+        unknown = unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
     return {
         "cores": now.idle,
         "known_cores": now.known,
@@ -253,10 +272,10 @@ def _idle(now: ClusterNow, none: str) -> JsonObject:
 
 
 def _cost(now: ClusterNow, none: str) -> JsonObject:
-    words = quantity_words.per_hour(now.cost)
-    basis = name_words.safe_name(now.basis, 200)
-    unpriced = now_words.unpriced_words(now)
-    line = now_words.price_overrides_line(now.unpriced_types) if unpriced else ""
+    words = per_hour(now.cost)
+    basis = safe_name(now.basis, 200)
+    unpriced = unpriced_words(now)
+    line = price_overrides_line(now.unpriced_types) if unpriced else ""
     has_no_type = any(name.endswith(UNKNOWN_TYPE_REASON) for name in now.unpriced_types)
     return {
         "usd_per_hour": _whole(now.cost),
@@ -283,11 +302,11 @@ def _cost(now: ClusterNow, none: str) -> JsonObject:
 
 
 def _avoidable(now: ClusterNow, none: str) -> JsonObject:
-    words = quantity_words.per_hour(now.avoidable)
+    words = per_hour(now.avoidable)
     notes = (
-        now_words.fully_idle_words(now),
-        now_words.avoidable_parts_words(now),
-        now_words.in_other_clusters_words(now),
+        fully_idle_words(now),
+        avoidable_parts_words(now),
+        in_other_clusters_words(now),
     )
     return {
         "usd_per_hour": _whole(now.avoidable),
@@ -303,25 +322,25 @@ def _utilization(now: ClusterNow, none: str) -> JsonObject:
     percent = now.utilization_percent
     words = ""
     if percent is not None and now.known is not None:
-        words = f"{quantity_words.share_words(percent)} of {now.known:,} known cores"
+        words = f"{share_words(percent)} of {now.known:,} known cores"
     return {"percent": percent, "words": words or none, "notes": []}
 
 
 def _parts_words(now: ClusterNow) -> str:
     """Return a text such as `of which 14.00 shared, 2.00 committed`, or an empty string."""
     parts = [(now.shared, "shared"), (now.committed, "committed")]
-    named = [f"{quantity_words.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
-    return f"of which {quantity_words.joined(named)}" if named else ""
+    named = [f"{dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
+    return f"of which {joined(named)}" if named else ""
 
 
 def _status(now: ClusterNow) -> tuple[str, str]:
     """Return texts such as `Coverage 100 %` and `0 of 8 instances silent`."""
     percent = now.coverage_percent
-    coverage = "unknown" if percent is None else quantity_words.coverage_words(percent)
+    coverage = "unknown" if percent is None else coverage_words(percent)
     silent = "silent instances unknown"
     if now.silent is not None:
-        instances = quantity_words.counted(now.silent + (now.instances or 0), "instance")
-        silent = f"{quantity_words.amount(now.silent)} of {instances} silent"
+        instances = counted(now.silent + (now.instances or 0), "instance")
+        silent = f"{amount(now.silent)} of {instances} silent"
     return f"Coverage {coverage}", silent
 
 
@@ -329,11 +348,11 @@ def _owner(place: ClusterNow, row: IdleOwner) -> JsonObject:
     since = None
     if place.minute is not None and row.minutes is not None:
         since = place.minute + 1 - row.minutes
-    money = "no price" if row.cost is None else quantity_words.dollars(row.cost / MICRO)
+    money = "no price" if row.cost is None else dollars(row.cost / MICRO)
     return {
         "owner": row.owner,
-        "name": now_words.NO_OWNERS.get(row.owner, row.owner),
-        "is_nobody": row.owner in now_words.NO_OWNERS,
+        "name": NO_OWNERS.get(row.owner, row.owner),
+        "is_nobody": row.owner in NO_OWNERS,
         "team": row.team,
         "cluster": place.cluster,
         "cores": row.idle / MICRO,
@@ -345,9 +364,9 @@ def _owner(place: ClusterNow, row: IdleOwner) -> JsonObject:
         "usd_per_hour": _whole(row.cost),
         "unpriced_cores": row.unpriced / MICRO,
         "words": {
-            "cores": quantity_words.amount(row.idle / MICRO),
-            "uses": now_words.owner_words(row),
-            "idle": "not reported" if row.minutes is None else quantity_words.duration(row.minutes),
+            "cores": amount(row.idle / MICRO),
+            "uses": owner_words(row),
+            "idle": "not reported" if row.minutes is None else duration(row.minutes),
             "usd": f"{money} +?" if row.unpriced and row.cost is not None else money,
         },
     }

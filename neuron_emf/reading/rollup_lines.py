@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_accounts.cluster_idle import ClusterIdle
 from neuron_accounts.now import (
@@ -29,11 +29,13 @@ from neuron_accounts.now import (
 from neuron_accounts.prices import PRICES_AS_OF
 from neuron_emf.reading import MINUTES_FILTER, Records
 from neuron_wire.line_members import (
+    entries_in,
     iso_minute,
     micros_in,
     minute_of,
     number_in,
-    rows_in,
+    object_in,
+    text_in,
     texts_in,
 )
 from neuron_wire.merging import merge_clusters, merge_records
@@ -134,7 +136,7 @@ class PublishedRollup:
         return sum(parts) if parts else None
 
 
-def object_in(text: str) -> JsonObject | None:
+def parsed_object(text: str) -> JsonObject | None:
     """Return the JSON object in *text*; None for anything else."""
     try:
         line = json.loads(text)
@@ -153,12 +155,11 @@ def rollup_of(line: JsonObject) -> PublishedRollup | None:
         return None
     if type(publication) is not int or type(schema) is not int or schema > VERSION:
         return None
-    gauges = _numbers(line, NOW_GAUGES)
     return PublishedRollup(
         cluster=cluster,
         minute_ms=minute_ms,
         publication=publication,
-        gauges=gauges,
+        gauges=_numbers(line, NOW_GAUGES),
         duplicates=frozenset(texts_in(line, "DuplicateEmitterInstances")),
         in_other_clusters=frozenset(texts_in(line, "InstanceNamesInOtherClusters")),
         tallies={publication: _numbers(line, NOW_TALLIES)},
@@ -174,20 +175,19 @@ def _numbers(line: JsonObject, names: Iterable[str]) -> Amounts:
 def _idle_rows(line: JsonObject, member: str, members: tuple[str, str, str]) -> tuple[IdleRow, ...]:
     """Return the rows of *member* except those without a number of cores."""
     rows = []
-    for row in rows_in(line, member) or ():
-        name, kind = row.get(members[0]), row.get(members[1])
-        idle = micros_in(row, members[2])
+    for row in entries_in(line, member):
+        name, kind, cores = members
+        idle = micros_in(row, cores)
         if idle is None:
             continue
         cost = micros_in(row, "UsdPerHour")
-        unpriced = micros_in(row, "UnpricedCores") or 0
         rows.append(
             IdleRow(
-                name=sys.intern(name) if isinstance(name, str) else "",
-                kind=sys.intern(kind) if isinstance(kind, str) else None,
+                name=sys.intern(text_in(row, name)),
+                kind=sys.intern(text_in(row, kind)) or None,
                 idle=idle,
                 cost=cost,
-                unpriced=idle if cost is None else unpriced,
+                unpriced=idle if cost is None else micros_in(row, "UnpricedCores") or 0,
             )
         )
     return tuple(rows)
@@ -226,31 +226,31 @@ class Now:
 
 def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
     """Return the sum of *clusters*. A member is None if a cluster lacks it, or without clusters."""
-    sums = {
+    values: dict[str, Any] = {
         name: total_of([getattr(cluster, name) for cluster in clusters])
         for name in (*NOW_COUNTS, *NOW_COSTS, "covered", "used")
     }
-    minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
     unknown_by_reason: Counter[str] = Counter()
     for cluster in clusters:
         unknown_by_reason.update(cluster.unknown_by_reason)
-    dates = [cluster.prices_as_of for cluster in clusters if cluster.prices_as_of]
+    values |= {
+        field: tuple(
+            dict.fromkeys(name for cluster in clusters for name in getattr(cluster, field))
+        )
+        for field in ("unpriced_types", "price_regions", "overridden")
+    }
     return ClusterNow(
         cluster=clusters[0].cluster if len(clusters) == 1 else "",
-        minute=max(minutes, default=None),
-        unpriced_types=_each(cluster.unpriced_types for cluster in clusters),
-        price_regions=_each(cluster.price_regions for cluster in clusters),
-        prices_as_of=max(dates, default=None),
-        overridden=_each(cluster.overridden for cluster in clusters),
+        minute=max(
+            (cluster.minute for cluster in clusters if cluster.minute is not None), default=None
+        ),
+        prices_as_of=max(
+            filter(None, (cluster.prices_as_of for cluster in clusters)), default=None
+        ),
         unknown_by_reason=dict(unknown_by_reason),
         owners_known=all(cluster.owners_known for cluster in clusters),
-        owners=(),
-        **sums,
+        **values,
     )
-
-
-def _each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for some in names for name in some))
 
 
 class RollupLines:
@@ -266,7 +266,7 @@ class RollupLines:
     def fold_lines(self, lines: Iterable[str]) -> None:
         """Record the rollups among *lines*, and the counters of close."""
         for text in lines:
-            line = object_in(text) if text.startswith("{") else None  # else Lambda's own
+            line = parsed_object(text) if text.startswith("{") else None  # else Lambda's own
             if line is None:
                 continue
             if "MinutesClosed" in line:
@@ -319,13 +319,12 @@ class RollupLines:
                 self._newest[rollup.cluster] = (*place, cluster_now(line))
 
     def _take_close(self, line: JsonObject) -> None:
-        metadata = line.get("_aws")
-        at_ms = metadata.get("Timestamp") if isinstance(metadata, dict) else None
+        at_ms = object_in(line, "_aws").get("Timestamp")
         last = {  # Powertools writes a list
             name: value[-1] if isinstance(value, list) and value else value
             for name, value in line.items()
         }
-        numbers = {name: value for name in last if (value := number_in(last, name)) is not None}
+        numbers = _numbers(last, last)
         with self._lock:
             if type(at_ms) is int and (self._close is None or at_ms >= self._close[0]):
                 self._close = at_ms, numbers
@@ -399,10 +398,9 @@ def _folded(
         **idle.usd_per_hour(),
         "PriceRegions": sorted(idle.basis.regions),
         "PricesOverridden": sorted(idle.basis.overridden),
+        "PricesAsOf": PRICES_AS_OF if idle.basis.regions else None,
         "UnpricedTypes": idle.basis.unpriced_names(),
     }
-    if idle.basis.regions:
-        members["PricesAsOf"] = PRICES_AS_OF
     if cores:
         members |= {
             "NeuronCores": cores,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_accounts.now import cluster_now
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
-from neuron_emf.reading.rollup_lines import object_in, rollup_of
+from neuron_emf.reading.rollup_lines import parsed_object, rollup_of
 from neuron_emf.verdict.verdict_facts import (
     LEAST_MINUTES_READ,
     IdleStart,
@@ -50,7 +50,7 @@ def parse_instance_lines(
     found: list[tuple[MinuteRecord, list[GroupLine]]] = []
     unreadable = 0
     for text, same in copies.items():
-        if not names_in(object_in(text), text, "InstanceId", instance_id):
+        if not names_in(parsed_object(text), text, "InstanceId", instance_id):
             continue
         try:
             record = parse(text)
@@ -198,7 +198,7 @@ def _rollups(
     found: list[tuple[PublishedRollup, JsonObject]] = []
     unreadable = 0
     for text in dict.fromkeys(texts):
-        line = object_in(text)
+        line = parsed_object(text)
         if not (_may_be_rollup(line) and names_in(line, text, CLUSTER_DIMENSION, cluster)):
             continue
         if line and (rollup := rollup_of(line)):

@@ -19,8 +19,6 @@ forgotten; a new one is not admitted if there is no room.
 
 from __future__ import annotations
 
-import json
-import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -29,6 +27,7 @@ from aggregator.minutes import SILENT_FORGET_MINUTES, Departures
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance, SilentOf
 from aggregator.storage.record_items import TABLE_BUCKETS, bucket_of
+from neuron_accounts.findings import pack_json, unpack_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -179,7 +178,7 @@ class Registry:
     def load(self, packed: Mapping[int, bytes]) -> None:
         """Load the registry that `packed` encoded."""
         for bucket, payload in packed.items():
-            clusters: dict[str, dict[str, list[Any]]] = json.loads(zlib.decompress(payload))
+            clusters: dict[str, dict[str, list[Any]]] = unpack_json(payload)
             entries: dict[str, list[RegistryEntry]] = {}
             capacity = self._capacities[bucket]
             self.clusters.update(clusters)
@@ -224,8 +223,7 @@ class Registry:
             for entry in entries:
                 if entry.runs:  # a new entry has no run until its minute is published
                     clusters.setdefault(entry.cluster, {})[instance_id] = entry.packed(most_runs)
-        text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
-        return zlib.compress(text.encode())
+        return pack_json(dict(sorted(clusters.items())))
 
     def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
         """

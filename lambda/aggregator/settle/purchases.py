@@ -7,12 +7,11 @@ repeated run reads the stored answer.
 
 from __future__ import annotations
 
-import json
-import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
 from aggregator.storage.record_items import bucket_of
+from neuron_accounts.findings import pack_json, unpack_json
 from neuron_accounts.instance_hours import Ec2Instance
 from neuron_accounts.ledger import PARTS_OF_HOUR
 
@@ -68,16 +67,13 @@ def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:
     for instance_id, bought in sorted(purchases.items()):
         part = parts[part_of(bucket_of(instance_id))]
         part.setdefault(bought, []).append(instance_id)
-    return [
-        zlib.compress(json.dumps([[*bought, ids] for bought, ids in part.items()]).encode())
-        for part in parts
-    ]
+    return [pack_json([[*bought, ids] for bought, ids in part.items()]) for part in parts]
 
 
 def unpacked(payload: bytes) -> Purchases:
     """Return the instances of one part; a part that an older release packed has no types."""
     return {
         instance_id: Ec2Instance(*bought)
-        for *bought, ids in json.loads(zlib.decompress(payload))
+        for *bought, ids in unpack_json(payload)
         for instance_id in ids
     }

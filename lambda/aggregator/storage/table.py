@@ -30,7 +30,6 @@ Attributes have DynamoDB's own form: `{"S": text}`, `{"N": digits}`, `{"B": byte
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,7 +45,7 @@ from aggregator.storage.values import (
     RecordItem,
     TableError,
 )
-from neuron_accounts.findings import PARTITION
+from neuron_accounts.findings import PARTITION, pack_json, unpack_json
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
@@ -368,9 +367,8 @@ def _publication_of(item: Attributes) -> Publication:
 
 
 def _packed(members: Mapping[str, object]) -> dict[str, bytes]:
-    return {"B": zlib.compress(json.dumps(members, separators=(",", ":")).encode())}
+    return {"B": pack_json(members)}
 
 
-def _unpacked(item: Attributes) -> dict[str, Any]:
-    members: dict[str, Any] = json.loads(zlib.decompress(item["r"]["B"]))
-    return members
+def _unpacked(item: Attributes) -> Any:  # noqa: ANN401  # JSON that `_packed` wrote
+    return unpack_json(item["r"]["B"])
