@@ -361,20 +361,14 @@ class CloseRun:
                 cluster, self.rules.idle_after_minutes, self.prices
             )
             rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
-            before = published.get(cluster)
-            owed = due(rollup, before)
-            if owed is not None:
-                number = owed.publication.number
-            elif before is not None:
-                number = before.number
-            else:
-                number = 1
+            owed = due(rollup, published.get(cluster))
+            publication = owed.publication if owed else published[cluster]
             facts[cluster] = RollupFacts(
-                rollup_id(cluster, minute, number),
+                rollup_id(cluster, minute, publication.number),
                 rollup.gauges.get("CoveragePercent"),
                 in_progress.idle.awaited(),
             )
-            if owed is not None:
+            if owed:
                 self._print_rollup(rollup, minute, owed)
         return facts
 

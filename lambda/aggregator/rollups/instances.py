@@ -23,9 +23,9 @@ from neuron_wire.names import ATTACHED_IDLE_STATE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_wire.holders import Holder
+    from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
-    from neuron_wire.owners import Owner
+    from neuron_wire.owners import Owned
 
 
 MAX_IDLE_INSTANCES: Final = 20
@@ -37,13 +37,7 @@ class IdleInstance:
     An instance with idle cores.
 
     Attributes:
-        instance_id: Its name.
-
-        instance_type: As reported, or None.
-
-        state: The state of all its cores, a letter each.
-
-        executions: Executions that ended in the minute; None if not read.
+        record: Its merged record; a rollup has only the holders and owners of its idle cores.
 
         cores: Indexes of its idle cores, ascending.
 
@@ -51,46 +45,23 @@ class IdleInstance:
 
         usd_per_hour: The price of those cores, or None if unknown.
 
-        holders: Holders of the attached-idle cores, the longest idle first.
-
-        holders_more: The number of further holders.
-
-        owners: Owners of its idle cores, most cores first, at most 4.
-
-        owners_more: Idle cores of other owners, as ranges.
-
-        is_allocation_unknown: True if its scheduler assignments were not read.
-
         busy_percent: Mean utilization of its busy cores; None without any.
-
-        host_cpu_percent: The share of its vCPU time in use; None if not read.
-
-        region: Its region; None if unknown.
 
         in_other_clusters: True if another cluster has the instance in the same minute.
     """
 
-    instance_id: str
-    instance_type: str | None
-    state: str
-    executions: int | None
+    record: MinuteRecord
     cores: Sequence[int]
     minutes: int
-    usd_per_hour: float | None
-    holders: Sequence[Holder]
-    holders_more: int
-    owners: Sequence[Owner] = ()
-    owners_more: str = ""
-    is_allocation_unknown: bool = False
+    usd_per_hour: float | None = None
     busy_percent: float | None = None
-    host_cpu_percent: float | None = None
-    region: str | None = None
     in_other_clusters: bool = False
 
     @property
     def attached(self) -> list[int]:
         """Return the idle cores that a runtime holds."""
-        return [core for core in self.cores if self.state[core] == ATTACHED_IDLE_STATE]
+        state = self.record.core_state
+        return [core for core in self.cores if state[core] == ATTACHED_IDLE_STATE]
 
 
 def idle_instance(
@@ -105,24 +76,10 @@ def idle_instance(
 
     Its busy cores are at *busy_percent*.
     """
-    record = instance.record
+    usd_per_hour = None if price is None else price * len(idle)
+    in_other_clusters = instance.in_other_clusters
     return IdleInstance(
-        record.instance_id,
-        record.instance_type,
-        record.core_state,
-        record.executions,
-        idle,
-        minutes,
-        None if price is None else price * len(idle),
-        record.holders,
-        record.holders_more,
-        record.owners,
-        record.owners_more,
-        record.is_allocation_unknown,
-        busy_percent,
-        record.readings.get("HostCpuPercent"),
-        record.region,
-        instance.in_other_clusters,
+        instance.record, idle, minutes, usd_per_hour, busy_percent, in_other_clusters
     )
 
 
@@ -136,26 +93,24 @@ def name_holders(
     """
     named = []
     for instance in instances:
-        holders, more = holders_of(
-            (instance.holders, instance.holders_more), set(instance.attached)
-        )
+        record = instance.record
+        holders, more = holders_of((record.holders, record.holders_more), set(instance.attached))
         owners, others = _owners_of(instance)
-        named.append(
-            replace(
-                instance,
-                holders=[
-                    replace(holder, team=team_of(owner_name(holder.name), holder.team))
-                    for holder in holders
-                ],
-                holders_more=more,
-                owners=owners,
-                owners_more=others,
-            )
+        named_record = replace(
+            record,
+            holders=tuple(
+                replace(holder, team=team_of(owner_name(holder.name), holder.team))
+                for holder in holders
+            ),
+            holders_more=more,
+            owners=owners,
+            owners_more=others,
         )
+        named.append(replace(instance, record=named_record))
     return named
 
 
-def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
+def _owners_of(instance: IdleInstance) -> Owned:
     """
     Return the owners of idle cores of *instance*, and the idle cores of further owners.
 
@@ -163,17 +118,17 @@ def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
     """
     idle = set(instance.cores)
     found = []
-    for owner in instance.owners:
+    for owner in instance.record.owners:
         theirs = idle & {*core_indexes(owner.cores), *core_indexes(owner.reserved)}
         if theirs:
             found.append((theirs, replace(owner, team=None, quiet_minutes=None)))
     found.sort(key=lambda pair: -len(pair[0]))
     listed = found[:MAX_LISTED_OWNERS]
-    others = idle.intersection(core_indexes(instance.owners_more)).union(
+    others = idle.intersection(core_indexes(instance.record.owners_more)).union(
         *(cores for cores, _ in found[MAX_LISTED_OWNERS:])
     )
     others.difference_update(*(cores for cores, _ in listed))
-    return [owner for _, owner in listed], core_ranges(others)
+    return tuple(owner for _, owner in listed), core_ranges(others)
 
 
 MIN_BUSY_INSTANCES: Final = 4

@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.minutes import start_ms
+from aggregator.rollups.instances import IdleInstance
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
 from neuron_accounts.findings import fingerprint
@@ -42,7 +43,6 @@ from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, RESERVATIONS_UNKNOW
 from neuron_wire.owners import owner_members
 
 if TYPE_CHECKING:
-    from aggregator.rollups.instances import IdleInstance
     from aggregator.rollups.rollup import Rollup
     from aggregator.rollups.sums import Failing
 
@@ -95,6 +95,8 @@ def _digest(rollup: Rollup) -> str:
 
 
 def _fields(part: Any) -> Members:  # noqa: ANN401  # the dataclasses of a rollup
+    if isinstance(part, IdleInstance):
+        return _idle(part)
     # dataclasses.asdict copies every list, which is most of the work of a rollup.
     return {field.name: getattr(part, field.name) for field in fields(part)}
 
@@ -147,28 +149,29 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
 
 
 def _idle(instance: IdleInstance) -> Members:
+    record = instance.record
     usd_per_hour = instance.usd_per_hour
     return present_members(
         {
-            "InstanceId": instance.instance_id,
-            "Region": instance.region,
-            "InstanceType": instance.instance_type,
-            "NeuronCores": len(instance.state),
-            "BusyCores": instance.state.count(BUSY_STATE),
-            "Executions": instance.executions,
+            "InstanceId": record.instance_id,
+            "Region": record.region,
+            "InstanceType": record.instance_type,
+            "NeuronCores": len(record.core_state),
+            "BusyCores": record.core_state.count(BUSY_STATE),
+            "Executions": record.executions,
             "IdleCores": len(instance.cores),
             "Cores": core_ranges(instance.cores),
             "IdleMinutes": instance.minutes,
             "UsdPerHour": None if usd_per_hour is None else round(usd_per_hour, 4),
             "AttachedCores": core_ranges(instance.attached) or None,
-            "Holders": holder_members(instance.holders) or None,
-            "HoldersMore": instance.holders_more or None,
-            "Owners": owner_members(instance.owners) or None,
-            "OwnersMore": instance.owners_more or None,
-            "Reservations": RESERVATIONS_UNKNOWN if instance.is_allocation_unknown else None,
-            "CoreState": instance.state,
+            "Holders": holder_members(record.holders) or None,
+            "HoldersMore": record.holders_more or None,
+            "Owners": owner_members(record.owners) or None,
+            "OwnersMore": record.owners_more or None,
+            "Reservations": RESERVATIONS_UNKNOWN if record.is_allocation_unknown else None,
+            "CoreState": record.core_state,
             "BusyUtilization": instance.busy_percent,
-            "HostCpuPercent": instance.host_cpu_percent,
+            "HostCpuPercent": record.readings.get("HostCpuPercent"),
             "InOtherClusters": instance.in_other_clusters or None,
         }
     )

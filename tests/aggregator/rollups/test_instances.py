@@ -37,7 +37,7 @@ def test_the_most_idle_instances_come_first():
     longer = cores("uu", idle=(0, 30), instance_id="i-longer")
     named = rollup(few, many, longer)
     assert [("i-many", (0, 1, 2), 17), ("i-longer", (1,), 30), ("i-few", (0,), 20)] == [
-        (instance.instance_id, tuple(instance.cores), instance.minutes)
+        (instance.record.instance_id, tuple(instance.cores), instance.minutes)
         for instance in named.idle_instances
     ]
     crowd = rollup(
@@ -45,7 +45,7 @@ def test_the_most_idle_instances_come_first():
     )
     assert MAX_IDLE_INSTANCES == len(crowd.idle_instances)
     assert 999 == crowd.gauges["IdleInstanceCount"]
-    assert "i-0998" == crowd.idle_instances[0].instance_id
+    assert "i-0998" == crowd.idle_instances[0].record.instance_id
 
 
 def test_an_idle_instance_names_the_holders_of_its_cores():
@@ -57,8 +57,8 @@ def test_an_idle_instance_names_the_holders_of_its_cores():
     (idle,) = rollup(instance).idle_instances
     assert [0, 2] == idle.cores
     assert [0] == idle.attached
-    assert [Holder("0", "ml/llama", 7)] == idle.holders
-    assert 0 == idle.holders_more
+    assert (Holder("0", "ml/llama", 7),) == idle.record.holders
+    assert 0 == idle.record.holders_more
 
 
 def busy(percent, **changes):

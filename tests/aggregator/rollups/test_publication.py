@@ -12,6 +12,7 @@ from aggregator.rollups.instances import IdleInstance
 from aggregator.rollups.rollup import Rollup
 from aggregator.rollups.rollup_line import due
 from neuron_wire.holders import Holder
+from tests.aggregator.rollups.rollup_texts import cores
 
 
 def rollup(records=1, gauges=None, types=None, **tallies):
@@ -42,7 +43,8 @@ def test_a_name_alone_is_due():
     """A publication is due if only the holder of an idle core has changed."""
 
     def with_idle(name):
-        idle = IdleInstance("i-1", None, "a", None, (0,), 20, None, (Holder("0", name),), 0)
+        record = replace(cores("a", idle=(20,)), holders=(Holder("0", name),))
+        idle = IdleInstance(record, cores=(0,), minutes=20)
         return replace(rollup(), idle_instances=(idle,))
 
     first = due(with_idle("ml/llama"), None)
