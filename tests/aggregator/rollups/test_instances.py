@@ -57,7 +57,7 @@ def test_an_idle_instance_names_the_holders_of_its_cores():
     (idle,) = rollup(instance).idle_instances
     assert [0, 2] == idle.cores
     assert [0] == idle.attached
-    assert (Holder("0", "ml/llama", 7),) == idle.record.holders
+    assert [Holder("0", "ml/llama", 7)] == list(idle.record.holders)
     assert 0 == idle.record.holders_more
 
 
