@@ -5,7 +5,7 @@
 import { html } from "./vendor/ui.js";
 import { useCharts } from "./charts.js";
 import { useAnswer } from "./data.js";
-import { PLACEHOLDERS, clustersElsewhere, rowsOf, utilizationOf } from "./groups.js";
+import { PLACEHOLDERS, clustersElsewhere, rowsOf, unnamedCores, utilizationOf } from "./groups.js";
 import { Icon, Name, Notice, Skeleton, Spark, Term, Terms } from "./parts.js";
 import { RANGES } from "./state.js";
 import { amount, clock, counted, duration, figure, list, percent, printable, share, zoneName } from "./words.js";
@@ -29,8 +29,9 @@ const CORES_EVERY_S = 20;
  * @typedef {object} Own
  * @property {string} kind owner or team
  * @property {import("./types.js").BreakdownNumbers} total
- * @property {{ percent: number | null, cores: number }} utilization
- * @property {string[]} elsewhere Other clusters in which it has idle cores.
+ * @property {{ percent: number | null, cores: number } | null} utilization Null if the cores are not read.
+ * @property {string} unread Why the cores are not read.
+ * @property {string[]} notes What its idle cores do not have.
  */
 
 /**
@@ -53,10 +54,10 @@ const CARDS = [
     id: "idle", chart: "idle_cores", title: "Idle cores", term: "idle", isBetterLow: true, unit: "", big: figure,
     value: (page) => page.idle.cores,
     line: (page) => `${share(page.idle.cores, page.idle.known_cores)} of ${figure(page.idle.known_cores)} known cores`,
-    own: ({ total, elsewhere }) => ({
+    own: ({ total, notes }) => ({
       value: total.idle_cores,
       line: total.cores ? `${share(total.idle_cores, total.cores)} of ${figure(total.cores)} cores held or reserved` : "",
-      notes: elsewhere.length ? [`More in ${list(elsewhere)}`] : [],
+      notes,
     }),
   },
   {
@@ -73,13 +74,17 @@ const CARDS = [
     id: "avoidable", chart: "avoidable", title: "Avoidable", term: "avoidable", isBetterLow: true, unit: "USD/h", big: amount,
     value: (page) => page.avoidable.usd_per_hour,
     line: (page) => `At most; ${share(page.avoidable.usd_per_hour, page.cost.usd_per_hour)} of the cost of idle cores`,
-    own: ({ kind }) => ({ value: null, line: `Known of a cluster, not of this ${kind}`, notes: [] }),
+    own: ({ kind }) => ({ value: null, line: `Known for whole clusters, not for one ${kind}`, notes: [] }),
   },
   {
     id: "utilization", chart: "utilization", title: "Utilization", term: "utilization", isBetterLow: false, unit: "", big: percent,
     value: (page) => page.utilization.percent,
     line: (page) => page.utilization.words.replace(/^\d+ % /, ""),
-    own: ({ utilization }) => ({ value: utilization.percent, line: `of ${counted(utilization.cores, "known core")} held or reserved`, notes: [] }),
+    own: ({ utilization, unread }) => ({
+      value: utilization?.percent ?? null,
+      line: utilization ? `of ${counted(utilization.cores, "known core")} held or reserved` : unread,
+      notes: [],
+    }),
   },
 ];
 
@@ -90,9 +95,9 @@ export function Cards({ state, now }) {
   const kind = state.owner ? "owner" : "team";
   const name = state[kind];
   const cores = useAnswer("/cores.json", { cluster: state.cluster }, { every_s: CORES_EVERY_S, on: name !== "" });
-  const own = page && name ? ownOf(state, kind, page, cores.value?.instances ?? []) : null;
+  const own = page && name ? ownOf(state, kind, page, cores) : null;
   return html`<div class="cards-block">
-    ${name && html`<p class="scope"><${Icon} name="info" /> Cards of ${kind} <${Name} text=${PLACEHOLDERS[name] ?? name} />${state.cluster && html` in cluster <${Name} text=${state.cluster} />`}.</p>`}
+    ${name && html`<${Scope} kind=${kind} name=${PLACEHOLDERS[name] ?? name} cluster=${state.cluster} />`}
     <div class="cards">${CARDS.map((card) => html`<${Card} key=${card.id} card=${card} page=${page} own=${own} charts=${charts.value} range=${state.range} isFailed=${Boolean(now.failure)} />`)}</div>
     ${charts.failure && page && html`<p class="soft cards-scope">No trend: ${printable(charts.failure.sentence)}</p>`}
     ${charts.value?.ledger && html`<p class="soft cards-scope">No comparison with yesterday and last week: ${charts.value.ledger}</p>`}
@@ -101,19 +106,31 @@ export function Cards({ state, now }) {
   </div>`;
 }
 
+/** @param {{ kind: string, name: string, cluster: string }} props */
+function Scope({ kind, name, cluster }) {
+  const place = cluster && html` in cluster <${Name} text=${cluster} />`;
+  return html`<p class="scope"><${Icon} name="info" /><span>Cards of ${kind} <${Name} text=${name} />${place}. Trends are known for whole clusters only.</span></p>`;
+}
+
 /**
  * @param {import("./state.js").State} state
  * @param {string} kind
  * @param {Now} page
- * @param {import("./types.js").InstanceCores[]} instances
+ * @param {import("./data.js").Answer<{ instances: import("./types.js").InstanceCores[] }>} cores
  * @returns {Own}
  */
-function ownOf(state, kind, page, instances) {
+function ownOf(state, kind, page, cores) {
+  const elsewhere = clustersElsewhere(state, page);
+  const unnamed = unnamedCores(state, page);
   return {
     kind,
     total: rowsOf({ ...state, group: "owner" }, page, [], null).total,
-    utilization: utilizationOf(instances, state),
-    elsewhere: clustersElsewhere(state, page),
+    utilization: cores.value ? utilizationOf(cores.value.instances, state) : null,
+    unread: cores.failure?.sentence ?? "Reading cores",
+    notes: [
+      ...(unnamed ? [`At least: rollups do not name the owners of ${counted(unnamed, "more idle core")}`] : []),
+      ...(elsewhere.length ? [`More in ${list(elsewhere)}`] : []),
+    ],
   };
 }
 
@@ -132,8 +149,7 @@ function Card({ card, page, own, charts, range, isFailed }) {
     <p class=${`card-number live ${value === null ? "is-unknown" : ""}`}>${card.big(value)}${value !== null && card.unit && html` <span class="card-unit">${card.unit}</span>`}</p>
     <p class="card-line live">${line}</p>
     <${CardNotes} notes=${notes} />
-    ${own ? html`<p class="card-trend spark-none soft">Trend: known of a cluster, not of this ${own.kind}</p>`
-      : html`<${Trend} card=${card} value=${value} charts=${charts} range=${range} />`}
+    ${!own && html`<${Trend} card=${card} value=${value} charts=${charts} range=${range} />`}
   </section>`;
 }
 

@@ -49,7 +49,7 @@ export function Charts({ state }) {
   `;
   return html`
     <${Section} id="charts" title="Charts" aside=${aside}>
-      ${(state.team || state.owner) && html`<p class="scope"><${Icon} name="info" /> Of ${state.cluster ? html`cluster <${Name} text=${state.cluster} />` : "all clusters"}, not of ${state.owner ? "owner" : "team"} <${Name} text=${state.owner || state.team} />: rollups have these numbers by cluster only.</p>`}
+      ${(state.team || state.owner) && html`<${Scope} state=${state} />`}
       ${answer.failure && html`<${Trouble} what="The history of the charts" failure=${answer.failure} again=${answer.again} />`}
       ${!charts && !answer.failure && html`<${Skeleton} rows=${8} />`}
       ${charts && html`
@@ -64,6 +64,13 @@ export function Charts({ state }) {
       `}
     <//>
   `;
+}
+
+/** @param {{ state: import("./state.js").State }} props */
+function Scope({ state }) {
+  const place = state.cluster ? html`cluster <${Name} text=${state.cluster} />` : "all clusters";
+  const kind = state.owner ? "owner" : "team";
+  return html`<p class="scope"><${Icon} name="info" /><span>Of ${place}, not of ${kind} <${Name} text=${state[kind]} />: rollups have these numbers by cluster only.</span></p>`;
 }
 
 /**

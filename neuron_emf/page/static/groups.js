@@ -138,6 +138,19 @@ export function clustersElsewhere({ cluster, owner, team }, now) {
 }
 
 /**
+ * Return the idle cores of owners that rollups do not name and that may belong to *choice*.
+ *
+ * @param {Choice} choice
+ * @param {Now} now
+ */
+export function unnamedCores({ cluster, owner }, now) {
+  const rows = now.owners.filter((row) => !cluster || row.cluster === cluster);
+  const complete = rows.filter((row) => row.owner === owner).map((row) => row.cluster);
+  const others = rows.filter((row) => row.owner === OTHERS && !complete.includes(row.cluster));
+  return others.reduce((sum, { cores }) => sum + cores, 0);
+}
+
+/**
  * Add up *items* that are equal in *members*; other members are those of the first item.
  *
  * @param {Item[]} items

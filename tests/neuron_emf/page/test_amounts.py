@@ -157,6 +157,19 @@ def test_cards_of_a_team_are_those_of_its_cores(view):
     assert ["serving"] == elsewhere
 
 
+@pytest.mark.parametrize(
+    ("choice", "cores"),
+    [({"team": "ml"}, 12), ({"team": "ml", "cluster": "b"}, 8), ({"owner": JOB}, 8)],
+)
+def test_a_team_may_have_the_cores_of_owners_without_a_name(choice, cores):
+    """A card says how many cores of `[others]` may belong to the team or owner that it is of."""
+    rows = [(JOB, "a", 2), ("[others]", "a", 4), ("[others]", "b", 8)]
+    owners = [{"owner": owner, "cluster": cluster, "cores": idle} for owner, cluster, idle in rows]
+    whole = json.dumps({"cluster": "", "owner": "", "team": "", **choice})
+    (unnamed,) = evaluate(f"page.unnamedCores({whole}, one)", [{"owners": owners}], "groups.js")
+    assert cores == unnamed
+
+
 def test_words_of_placeholders_are_those_of_messages():
     """The page names placeholders as messages and commands do."""
     (shown,) = evaluate("page.PLACEHOLDERS", [None], "groups.js")

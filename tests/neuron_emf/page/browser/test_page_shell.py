@@ -61,14 +61,19 @@ def test_a_filter_that_nothing_matches_falls_back_to_all(open_page, address, mem
     assert f"{member}=" not in page.evaluate("location.hash")
 
 
-def test_cards_and_charts_never_show_another_number_for_that_of_a_team(open_page, address):
+def test_cards_and_charts_never_show_another_number_for_that_of_a_team(open_page, address, held):
     """Cards are of the chosen team; a card that is known by cluster alone has no number."""
-    page = open_page(with_state(address, "team=search"))
+    page = open_page(with_state(address, "team=search"), routes=[("**/cores.json*", held.append)])
+    expect(page.locator(".card-utilization")).to_contain_text("unknownReading cores")
+    held.pop().continue_()
+    page.unroute("**/cores.json*")
+    expect(card(page, "utilization")).to_have_text("0 %")
     expect(card(page, "idle")).to_have_text("6")
     expect(card(page, "cost")).to_have_text("3.25 USD/h")
     expect(page.locator(".card-utilization .card-line")).to_contain_text("known cores held")
-    expect(page.locator(".card-avoidable")).to_contain_text("not of this team")
+    expect(page.locator(".card-avoidable")).to_contain_text("not for one team")
     expect(page.locator(".card .spark")).to_have_count(0)
+    expect(page.locator(".cards-block .scope")).to_contain_text("known for whole clusters only")
     expect(page.locator("#charts .scope")).to_contain_text("Of all clusters, not of team search")
     choose(page, "Cluster", "research")
     expect(page.locator(".card-idle")).to_contain_text("More in serving")
