@@ -22,9 +22,9 @@ from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import violations
 from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 from neuron_wire.owners import Owner
-from tests.longest_members import LABELS
 from tests.neuron_wire.wire_records import (
     HOLDER,
+    LABELS,
     RARE_ECC,
     RARE_HEALTH,
     V1_FOLDER,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -11,22 +12,7 @@ from hypothesis import strategies as st
 from neuron_emitter.fold import LineIdentity
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
-from neuron_wire import MinuteRecord
-from tests.longest_members import LONGEST_RECORD
-
-# The longest numbers: a month of uptime, a trn2.48xlarge, a burst of every failure.
-LONG_HEALTH = {
-    "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "PartsMalformed": 12_345,
-    "MonitorRestarts": 1_234, "MinutesDropped": 123, "RecordsProduced": 44_640,
-    "RecordsDelivered": 43_200, "RecordsDropped": 1_440, "SpoolRecords": 20_160,
-    "SpoolBytes": 268_435_456, "SpoolRecordsOlder": 20_160, "DroppedSpoolFull": 1_200,
-    "DroppedTooOld": 240, "EmitterCpuSeconds": 12_345.67, "EmitterMemory": 62_914_560,
-}  # fmt: skip
-LONG_DETAILS = {
-    "ExecutionsCompletedWithErr": 12_345,
-    "ExecutionsTimedOut": 12_345,
-    "ErrorsNumerical": 12_345,
-}
+from tests.neuron_wire.wire_records import everything
 
 
 def lines_of(record, settings=None, **changes):
@@ -35,25 +21,9 @@ def lines_of(record, settings=None, **changes):
     return [line_record.line for line_record in writer.minute_records(record)]
 
 
-def full(cores, known=None):
-    """Return a record with every member and *cores* cores; the first *known* are known."""
-    known = cores if known is None else known
-    letters = ("bau" * cores)[:known] + "?" * (cores - known)
-    return MinuteRecord(
-        **LONGEST_RECORD,
-        minute_ms=1_800_000_000_000,
-        core_state=letters,
-        utilization_percent=tuple(
-            None if letter == "?" else 10.01 + core * 0.63 % 89
-            for core, letter in enumerate(letters)
-        ),
-        idle_minutes=(1_440,) * cores,
-        ecc_uncorrected=1_234,
-        ecc_corrected_rise=12_345,
-        ecc_uncorrected_rise=123,
-        details=LONG_DETAILS,
-        health=LONG_HEALTH,
-    )
+def full(cores):
+    """Return a record of *cores* known cores with every member that stays in one line."""
+    return dataclasses.replace(everything(("bau" * cores)[:cores]), details={}, health={})
 
 
 LINE_SENDER = LineIdentity(
@@ -71,32 +41,6 @@ LINE_PERCENTS = st.floats(0, 100)
 UTILIZATIONS = st.lists(st.none() | LINE_PERCENTS, max_size=40) | st.builds(
     lambda cores, value: [value] * cores, st.integers(99, 260), st.none() | LINE_PERCENTS
 )
-
-
-@st.composite
-def records(draw):
-    """Generate any minute that a fold can close."""
-    utilization = tuple(draw(UTILIZATIONS))
-    letters = st.sampled_from("bau")
-    return MinuteRecord(
-        cluster=draw(st.sampled_from(["blue", "a b", "c" * 255])),
-        instance_id="i-0123456789abcdef0",
-        boot="01a1fd4e75ef2470b16e",
-        seq=draw(st.integers(1, 1 << 40)),
-        minute_ms=60_000 * draw(st.integers(0, 1 << 25)),
-        covered_seconds=draw(st.floats(0, 60)),
-        reports=draw(st.integers(0, 60)),
-        core_state="".join("?" if percent is None else draw(letters) for percent in utilization[:1])
-        + "".join("?" if percent is None else "b" for percent in utilization[1:]),
-        utilization_percent=utilization,
-        idle_minutes=(0,) * len(utilization),
-        identity_guessed=draw(st.booleans()),
-        is_clean_shutdown=draw(st.booleans()),
-        instance_type=draw(st.none() | st.just("trn1.32xlarge")),
-        execution_errors=draw(DRAWN_NUMBERS),
-        ecc_uncorrected_rise=draw(DRAWN_NUMBERS),
-        tera_flops=draw(st.none() | st.floats(0, 1e6)),
-    )
 
 
 ANY_LINE_SETTINGS = st.builds(

@@ -24,8 +24,8 @@ from tests.neuron_emitter.lines.line_records import (
     full,
     lines_of,
     printed,
-    records,
 )
+from tests.neuron_wire.wire_records import records
 
 
 @pytest.mark.parametrize("changes", [

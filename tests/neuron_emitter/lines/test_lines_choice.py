@@ -22,8 +22,8 @@ from tests.neuron_emitter.lines.line_records import (
     dimension_names,
     full,
     lines_of,
-    records,
 )
+from tests.neuron_wire.wire_records import records
 
 METRICS_OF_TIER = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
 

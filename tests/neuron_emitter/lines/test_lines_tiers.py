@@ -24,8 +24,8 @@ from tests.neuron_emitter.lines.line_records import (
     dimension_names,
     full,
     lines_of,
-    records,
 )
+from tests.neuron_wire.wire_records import records
 from tests.undocumented_members import undocumented
 
 TIER_METRICS = {**MINUTE_METRICS, **INSTANCE_METRICS}
