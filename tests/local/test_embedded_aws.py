@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
@@ -23,26 +21,10 @@ from local.embedded_aws.child_processes import (
 )
 from local.embedded_aws.clients import environment
 from local.embedded_aws.emulator import EmbeddedAws
-from proof.emitter_process import HUNG_AFTER_S
+from proof.emitter_process import wait_until
+from tests.neuron_emitter.fake_monitor import alive
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-
-
-def until(condition):
-    """Wait until *condition* is true, by the kernel or a child process."""
-    deadline = time.monotonic() + HUNG_AFTER_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)
-
-
-def alive(pid):
-    """Return True if a process runs; a zombie does not run."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 @pytest.fixture
@@ -77,11 +59,11 @@ def test_stopping_takes_the_grandchildren_along(start):
         "sys.stdout.flush()\n"
         "time.sleep(60)"
     )
-    until(child.tail)
+    wait_until(child.tail)
     grandchild = int(child.tail())
     assert {child.pid, grandchild} == set(group_members(child.pid))
     assert -signal.SIGKILL == child.stop(0.05)
-    until(lambda: not alive(grandchild))
+    wait_until(lambda: not alive(grandchild))
     assert [] == [pid for pid in group_members(child.pid) if alive(pid)]
 
 
@@ -103,9 +85,9 @@ def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
     command = [sys.executable, "-c", KILLED_PARENT, str(tmp_path / "log")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as parent:
         child = int(parent.stdout.readline())
-        until(lambda: alive(child))
+        wait_until(lambda: alive(child))
         parent.kill()
-    until(lambda: not alive(child))
+    wait_until(lambda: not alive(child))
 
 
 def test_an_address_that_others_can_reach_is_not_loopback():

@@ -60,6 +60,7 @@ from proof.emitter_process import HUNG_AFTER_S
 from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.report.report_faces import printed_parts
+from tests.neuron_emitter.fake_monitor import alive
 
 RIGHT_OUTCOME = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
 
@@ -199,14 +200,6 @@ with Workspace() as workspace:
 """
 
 
-def _ended(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return True
-    return stat.rpartition(")")[2].split()[0] in "ZX"
-
-
 @pytest.mark.proof
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -222,7 +215,7 @@ def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments)
         play.send_signal(number)
         assert f"stopped by {int(number)}\n" == play.stdout.readline()
         assert bool(arguments) == bool(play.wait(HUNG_AFTER_S))
-    assert _ended(int(child))
+    assert not alive(int(child))
     assert not Path(folder).exists()
 
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from aggregator.explain import event as explained
 from aggregator.minutes import SILENT_FORGET_MINUTES
+from tests.recorded_history import RecordedHistory
 from tests.stack.metric_points import (
     POINTS_CLUSTER,
     POINTS_LATE_S,
-    ArrivedMinutes,
     minutes_in_alarm,
+    put_value,
 )
 from tests.stack.stack_template import STACK_ALARMS, STACK_TEMPLATE, SUBJECTS, description_of, each
 
@@ -32,7 +33,7 @@ def alarm_minutes(alarm, pattern, late_s=POINTS_LATE_S):
     Each mark of *pattern* is a minute: b has the breaching value nearest to the threshold, g the
     nearest that does not breach, and any other mark has no value.
     """
-    history = ArrivedMinutes()
+    history = RecordedHistory()
     limit = alarm.threshold
     is_inclusive = alarm.breaches(limit)
     values = {
@@ -42,7 +43,7 @@ def alarm_minutes(alarm, pattern, late_s=POINTS_LATE_S):
     metric = (alarm.source.namespace, alarm.source.metric, {"ClusterName": POINTS_CLUSTER})
     for minute, mark in enumerate(pattern):
         if mark in values:
-            history.put_value(metric, minute, values[mark], late_s)
+            put_value(history, metric, minute, values[mark], late_s)
     return minutes_in_alarm(alarm, history, len(pattern), POINTS_CLUSTER)
 
 

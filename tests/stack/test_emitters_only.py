@@ -11,7 +11,8 @@ from local.pump import extract
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from proof.factories.records import record
-from tests.stack.metric_points import FIRST_POINT_MINUTE, ArrivedMinutes, minutes_in_alarm
+from tests.recorded_history import RecordedHistory
+from tests.stack.metric_points import FIRST_POINT_MINUTE, minutes_in_alarm, put_value
 from tests.stack.stack_template import stated
 
 SENT_AFTER_S = 90.0
@@ -48,7 +49,7 @@ def alarm_minutes(alarms, *acts):
     pairs of minutes and records.
     """
     lines = LineWriter(MinuteSettings(metrics="cluster"))
-    history = ArrivedMinutes()
+    history = RecordedHistory()
     played = [records for minutes, records in acts for _ in range(minutes)]
     for minute, records in enumerate(played):
         at_ms = (FIRST_POINT_MINUTE + minute) * 60_000
@@ -64,7 +65,7 @@ def alarm_minutes(alarms, *acts):
         ):
             metric = (datum.namespace, datum.name, dict(datum.dimensions))
             for value, count in datum.counts.items():
-                history.put_value(metric, minute, value, SENT_AFTER_S, count)
+                put_value(history, metric, minute, value, SENT_AFTER_S, copies=count)
     return {
         name: minutes
         for name in ("IdleCoresAlarm", "ExecutionErrorsAlarm")
@@ -122,10 +123,10 @@ def test_failing_executions_fire_at_the_third_minute(alarms):
 def test_a_quarter_of_an_hour_without_lines_fires(alarms):
     """15 minutes without lines, for which CloudWatch Logs has no data points, fire the alarm."""
     alarm = alarms["NoLinesAlarm"]
-    history = ArrivedMinutes()
+    history = RecordedHistory()
     metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
     for minute in range(30):
-        history.put_value(metric, minute, 1, SENT_AFTER_S)
+        put_value(history, metric, minute, 1, SENT_AFTER_S)
     # There is no line before minute 0 either.
     minutes = [minute for minute in minutes_in_alarm(alarm, history, 60) if minute > 15]
     assert 30 + 15 <= minutes[0] <= 30 + 15 + 4

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.recorded_history import RecordedHistory
 from tests.stack.metric_points import (
     POINTS_CLUSTER,
     POINTS_LATE_S,
-    ArrivedMinutes,
     minutes_in_alarm,
+    put_value,
 )
 from tests.stack.stack_template import STACK_ALARMS, SUBJECTS
 
@@ -179,9 +180,9 @@ ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
 
 def metric_history(fault):
     """Return CloudWatch's counts, minute by minute."""
-    history = ArrivedMinutes()
+    history = RecordedHistory()
     for minute in range(-480, LAST_MINUTE, 60):  # settle runs each hour
-        history.put_value(HISTORY_METRICS["hours_waiting"], minute, 0, SOON_S)
+        put_value(history, HISTORY_METRICS["hours_waiting"], minute, 0, SOON_S)
     for minute in range(LAST_MINUTE):
         since = minute - BREAKS_AT
         counts = {**WELL_MINUTE, **(fault(since) if since >= 0 else {})}
@@ -191,11 +192,11 @@ def metric_history(fault):
                 late_s = LINES_S if name == "lines" else SOON_S
                 if of_rollups:
                     late_s = POINTS_LATE_S
-                history.put_value(HISTORY_METRICS[name], minute, count, late_s)
+                put_value(history, HISTORY_METRICS[name], minute, count, late_s)
     if fault is an_hour_at_once:
         for minute in range(BREAKS_AT, BREAKS_AT + 60):
             sent_s = (BREAKS_AT + 60 - minute) * 60
-            history.put_value(HISTORY_METRICS["lines"], minute, 1, sent_s + SOON_S)
+            put_value(history, HISTORY_METRICS["lines"], minute, 1, sent_s + SOON_S)
     return history
 
 
