@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    MemberLines = Mapping[FleetInstance, list[str]]
+    """The lines of each member of the fleet."""
+
 PAST_MINUTES: Final = 60
 LEAD_MINUTES: Final = 10  # simulated beyond the hour: its emitters stay until the live ones start
 PAST_PERIOD_S: Final = 15  # the emitter's longest period: a third of the reports of 5 s
@@ -70,7 +73,7 @@ class Past:
         return self.folder / f"{member.name}.past-truth"
 
     @contextlib.contextmanager
-    def lines(self) -> Iterator[Callable[[], dict[FleetInstance, list[str]]]]:
+    def lines(self) -> Iterator[Callable[[], MemberLines]]:
         """Make the lines of each member during other work; yield the call that waits for them."""
         with ThreadPoolExecutor(1) as executor:
             futures = {member: executor.submit(self.replayed, member) for member in REHEARSED_FLEET}
@@ -104,7 +107,7 @@ class Past:
 
     def deliver(
         self,
-        lines: Mapping[FleetInstance, list[str]],
+        lines: MemberLines,
         environment: Mapping[str, str],
         log_group: str,
         wait_until_stored: Callable[[int], None],

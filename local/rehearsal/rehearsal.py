@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.digest.function import Week
-    from local.rehearsal.live_fleet import FleetInstance
+    from local.rehearsal.past import MemberLines
     from local.rehearsal.workspace import Workspace
     from neuron_emf.page.server import PageServer
 
@@ -129,7 +129,7 @@ class Rehearsal:
                 f"Replaying an hour of {len(REHEARSED_FLEET)} instances, settling {DAYS} days "
                 "before"
             ):
-                self._close_history(aws, stack, past, lines)
+                self._close_history(stack, past, lines)
                 ledger, objects, week = self._settle(stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
             server = open_page(stack.place, board, self.template, PORT)
@@ -139,13 +139,13 @@ class Rehearsal:
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, after its functions have run
             with step(f"Starting {len(REHEARSED_FLEET)} emitters with simulated neuron-monitors"):
-                bridged = self._bridge(aws, stack, past, lines)
+                bridged = self._bridge(stack, past, lines)
                 for member in REHEARSED_FLEET:
                     fleet.start_emitter(member)
                     self._workspace.wait(0.2)  # their imports fill a small machine
                 fleet.check_emitters()
             self._say_where_to_look(server, seconds)
-            is_cut = self._live(aws, stack, fleet, board, server, seconds=seconds)
+            is_cut = self._live(stack, fleet, board, server, seconds=seconds)
             stopped_s = time.time()
             with step(f"Stopping {len(REHEARSED_FLEET)} emitters, closing the last minute"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
@@ -161,9 +161,7 @@ class Rehearsal:
             sentences = "\n".join(starmap(agreement, amounts.items()))
             return RehearsalOutcome(problems, history, live, sentences)
 
-    def _deploy(
-        self, aws: EmbeddedAws, past: Past
-    ) -> tuple[DeployedStack, dict[FleetInstance, list[str]]]:
+    def _deploy(self, aws: EmbeddedAws, past: Past) -> tuple[DeployedStack, MemberLines]:
         """Deploy; make the lines of *past* meanwhile, because the SAM CLI mostly waits."""
         sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
@@ -172,14 +170,8 @@ class Rehearsal:
                 deployment = sam.deploy(built, STACK_NAME, overrides(self.template), aws)
             return DeployedStack(aws, deployment, past.start_s * 1000), lines()
 
-    def _close_history(
-        self,
-        aws: EmbeddedAws,
-        stack: DeployedStack,
-        past: Past,
-        lines: Mapping[FleetInstance, list[str]],
-    ) -> None:
-        self._deliver(past, aws, stack, lines)
+    def _close_history(self, stack: DeployedStack, past: Past, lines: MemberLines) -> None:
+        self._deliver(past, stack, lines)
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
@@ -193,17 +185,16 @@ class Rehearsal:
     def _deliver(
         self,
         past: Past,
-        aws: EmbeddedAws,
         stack: DeployedStack,
-        lines: Mapping[FleetInstance, list[str]],
+        lines: MemberLines,
         *,
         since_s: int = 0,
     ) -> None:
         wait = partial(stack.wait_until_stored, workspace=self._workspace)
-        past.deliver(lines, aws.environment(), stack.records_group, wait, since_s=since_s)
+        past.deliver(lines, stack.aws.environment(), stack.records_group, wait, since_s=since_s)
 
     def _settle(
-        self, stack: DeployedStack, past: Past, lines: Mapping[FleetInstance, list[str]]
+        self, stack: DeployedStack, past: Past, lines: MemberLines
     ) -> tuple[SettledPast, dict[str, bytes], Week]:
         """
         Put the days before the replayed hour into the ledger, with a bill, and write the digest.
@@ -228,13 +219,7 @@ class Rehearsal:
         charges = charges_of(past_days(past.hours.start, DAYS))
         return billed_usd(charges, split)
 
-    def _bridge(
-        self,
-        aws: EmbeddedAws,
-        stack: DeployedStack,
-        past: Past,
-        lines: Mapping[FleetInstance, list[str]],
-    ) -> Past:
+    def _bridge(self, stack: DeployedStack, past: Past, lines: MemberLines) -> Past:
         """
         Deliver the minutes since the replayed hour, and return the past with them.
 
@@ -247,7 +232,7 @@ class Rehearsal:
             bridged = past.extended(time.time())
             if bridged == past:
                 return past
-            self._deliver(bridged, aws, stack, lines, since_s=past.end_s)
+            self._deliver(bridged, stack, lines, since_s=past.end_s)
             past = bridged
 
     def _say_where_to_look(self, server: PageServer, seconds: float | None) -> None:
@@ -265,7 +250,6 @@ class Rehearsal:
 
     def _live(
         self,
-        aws: EmbeddedAws,
         stack: DeployedStack,
         fleet: LiveFleet,
         board: AlarmBoard,
@@ -279,7 +263,7 @@ class Rehearsal:
         explained = set[tuple[object, ...]]()
         try:
             while (now_s := time.time()) < until_s:
-                if not aws.alive():
+                if not stack.aws.alive():
                     msg = "the AWS emulator stopped unexpectedly"
                     raise EmbeddedAwsError(msg)
                 fleet.check_emitters()

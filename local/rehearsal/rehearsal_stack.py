@@ -67,6 +67,8 @@ class DeployedStack:
     One deployed stack.
 
     Attributes:
+        aws: The emulator that it is deployed on.
+
         rollups: The rollup lines so far.
 
         history: Its metrics.
@@ -78,6 +80,7 @@ class DeployedStack:
 
     def __init__(self, aws: EmbeddedAws, deployment: Deployment, since_ms: int) -> None:
         """Read everything from *since_ms* on, milliseconds since the epoch."""
+        self.aws = aws
         outputs = deployment.outputs
         self.records_group = outputs["EmitterLogGroupName"]
         rollups_group = outputs["RollupsLogGroupName"]
@@ -89,7 +92,6 @@ class DeployedStack:
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
         groups = [self.records_group, rollups_group, outputs["IngestLogGroupName"]]
         self.pump = EmfPump(aws.client("logs"), aws.client("cloudwatch"), groups, since_ms)
-        self._aws = aws
         self._outputs = outputs
 
     def read_new_rollups(self) -> int:
@@ -104,7 +106,7 @@ class DeployedStack:
         They are counted there, because the embedded AWS may hold back a function's output until the
         function runs again.
         """
-        scan = self._aws.client("dynamodb").get_paginator("scan")
+        scan = self.aws.client("dynamodb").get_paginator("scan")
         pages = scan.paginate(
             TableName=self._outputs["RecordsTableName"],
             Select="COUNT",
@@ -117,18 +119,18 @@ class DeployedStack:
     def close_minutes(self) -> None:
         """Run the close function now, as its schedule does each minute."""
         function = self._outputs["CloseFunctionName"]
-        self._aws.client("lambda").invoke(FunctionName=function, InvocationType="Event")
+        self.aws.client("lambda").invoke(FunctionName=function, InvocationType="Event")
 
     def explain(self, event: Mapping[str, Any]) -> None:
         """Make explain notify people of an alarm's *event*, as EventBridge does."""
         function = self.resources["ExplainFunction"]
         payload = json.dumps(event).encode()
-        self._aws.client("lambda").invoke(FunctionName=function, Payload=payload)
+        self.aws.client("lambda").invoke(FunctionName=function, Payload=payload)
 
     def put_objects(self, objects: Mapping[str, bytes]) -> None:
         """Put *objects* into the bucket of the ledger, where settle puts its own."""
         bucket = self._outputs["LedgerBucketName"]
-        s3 = self._aws.client("s3")
+        s3 = self.aws.client("s3")
         with ThreadPoolExecutor(_THREADS) as pool:
             list(
                 pool.map(
