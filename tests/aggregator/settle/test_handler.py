@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 import pytest
 
-from aggregator import aws
+from aggregator import aws, runtime
 from aggregator.ingest.intake import take_in
 from aggregator.settle import function, purchases
 from aggregator.storage.table import Table
@@ -42,8 +42,6 @@ class SettleContext:
 @pytest.fixture
 def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its table
     """Return the handler, with one minute of one instance in the table and a bucket to write to."""
-    from aggregator import runtime  # noqa: PLC0415 - after its variables
-
     monkeypatch.setenv("LEDGER_BUCKET", LEDGER_BUCKET)
     runtime.stack.cache_clear()
     monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())

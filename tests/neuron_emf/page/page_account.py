@@ -32,14 +32,18 @@ def message(account, logical_id, cluster, text, *, at_s=PAGE_NOW_S - 600, state=
     """Return a line of Kind `message` as explain prints it."""
     return json.dumps(
         {
-            "Schema": 1, "Kind": "message", "Timestamp": int(at_s * 1000),
+            "Schema": 1,
+            "Kind": "message",
+            "Timestamp": int(at_s * 1000),
             "AlarmName": account.alarms[logical_id]["AlarmName"],
-            "ClusterName": cluster, "State": state,
+            "ClusterName": cluster,
+            "State": state,
             "Metrics": IDLE_ALARM_METRICS,
-            "Subject": f"{state}: {text.splitlines()[0]}"[:99], "Text": text,
+            "Subject": f"{state}: {text.splitlines()[0]}"[:99],
+            "Text": text,
             **members,
         }
-    )  # fmt: skip
+    )
 
 
 IDLE_TEXT = """\

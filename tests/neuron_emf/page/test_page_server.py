@@ -130,7 +130,8 @@ def test_what_aws_refuses_has_a_kind_and_what_to_do(code, kind, action):
 def test_every_other_error_has_a_kind(error, status, kind):
     """An error has a kind; a fault of ours shows its type and no data."""
     found, problem = problem_of(error)
-    assert (status, kind) == (found, problem["kind"])
+    assert status == found
+    assert kind == problem["kind"]
     assert "secret" not in problem["error"]
 
 

@@ -41,8 +41,11 @@ def evaluate(expression, cases, name="state.js"):
     """
     ended = subprocess.run(
         ["node", "--input-type=module", "--eval", script],
-        input=json.dumps(cases), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(ended.stdout)
 
 
@@ -53,8 +56,9 @@ def test_a_reload_or_a_shared_address_restores_the_state(states, token):
     cases = [{"state": state, "token": token} for state in states]
     written = evaluate(
         "[page.read('#' + page.write(one.state, one.token)), "
-        "page.readToken(page.write(one.state, one.token))]", cases,
-    )  # fmt: skip
+        "page.readToken(page.write(one.state, one.token))]",
+        cases,
+    )
     assert [[state, token] for state in states] == written
 
 

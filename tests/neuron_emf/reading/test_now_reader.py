@@ -84,10 +84,14 @@ def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_
 ):
     """The last publication of a minute counts; a cluster more than five minutes behind is gone."""
     texts = [
-        line(minute=10, publication=2, IdleCores=2), line(minute=10, publication=1, IdleCores=1),
-        line(minute=10, publication=2, IdleCores=3), line(minute=10, publication=1, IdleCores=1),
-        line("a", minute=10), line("b", minute=15), line("c", minute=9),
-    ]  # fmt: skip
+        line(minute=10, publication=2, IdleCores=2),
+        line(minute=10, publication=1, IdleCores=1),
+        line(minute=10, publication=2, IdleCores=3),
+        line(minute=10, publication=1, IdleCores=1),
+        line("a", minute=10),
+        line("b", minute=15),
+        line("c", minute=9),
+    ]
     double.put_lines(double.rollups_group, texts, LATE_MS)
     reader.refresh()
     now = reader.now()

@@ -24,13 +24,19 @@ BLOCK = "cr-0123456789abcdef0"
 def charge(hour, resource, cost, **others):
     """Return a row of AWS's export: by default an hour of an on-demand trn1.2xlarge."""
     row = {
-        "BillingCurrency": "USD", "BillingPeriodStart": f"{hour[:7]}-01T00:00:00.000Z",
-        "ChargePeriodStart": f"{hour.replace(' ', 'T')}:00:00.000Z", "ChargeCategory": "Usage",
+        "BillingCurrency": "USD",
+        "BillingPeriodStart": f"{hour[:7]}-01T00:00:00.000Z",
+        "ChargePeriodStart": f"{hour.replace(' ', 'T')}:00:00.000Z",
+        "ChargeCategory": "Usage",
         "ChargePeriodEnd": f"{_end_of(hour)}.000Z",
-        "ResourceId": resource, "SkuMeter": "USE2-BoxUsage:trn1.2xlarge",
-        "x_ServiceCode": "AmazonEC2", "x_Operation": "RunInstances", "ConsumedQuantity": "1",
-        "EffectiveCost": cost, "BilledCost": cost,
-    }  # fmt: skip
+        "ResourceId": resource,
+        "SkuMeter": "USE2-BoxUsage:trn1.2xlarge",
+        "x_ServiceCode": "AmazonEC2",
+        "x_Operation": "RunInstances",
+        "ConsumedQuantity": "1",
+        "EffectiveCost": cost,
+        "BilledCost": cost,
+    }
     return {**row, **others}
 
 
@@ -95,10 +101,15 @@ class Share:
 def held(hour, instance, owner, minutes, **others):
     """Return a row of the ledger; *minutes* are core-minutes as text."""
     row = {
-        "Hour": f"{hour.replace(' ', 'T')}:00Z", "ClusterName": "research", "InstanceId": instance,
-        "InstanceType": "trn1.2xlarge", "Owner": owner, "AllocatedCoreMinutes": Decimal(minutes),
-        "IdleCoreMinutes": Decimal(0), "ListCost": Decimal("0.5"),
-    }  # fmt: skip
+        "Hour": f"{hour.replace(' ', 'T')}:00Z",
+        "ClusterName": "research",
+        "InstanceId": instance,
+        "InstanceType": "trn1.2xlarge",
+        "Owner": owner,
+        "AllocatedCoreMinutes": Decimal(minutes),
+        "IdleCoreMinutes": Decimal(0),
+        "ListCost": Decimal("0.5"),
+    }
     return {**row, **others}
 
 

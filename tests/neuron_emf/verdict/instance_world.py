@@ -129,26 +129,44 @@ class InstanceWorld:
         """Return its line of a minute, as its emitter writes it: busy until it becomes idle."""
         works = at < self.since
         return {
-            "Timestamp": WORLD_START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "minute",
-            "Boot": "b1", "Seq": at + 500, "ClusterName": WORLD_CLUSTER, "InstanceId": AN_INSTANCE,
-            "InstanceType": self.type, "Region": "us-west-2", "AvailabilityZone": ZONE,
-            "AccountId": "123456789012", "Lifecycle": "on-demand",
-            "CoveredSeconds": 60, "Reports": 4, "HostCpuPercent": 49 / self.vcpus,
-            "Reservations": self.reservations, "CoreState": ("b" if works else "u") * self.cores,
+            "Timestamp": WORLD_START_MS + at * MINUTE_MS,
+            "Schema": 1,
+            "Kind": "minute",
+            "Boot": "b1",
+            "Seq": at + 500,
+            "ClusterName": WORLD_CLUSTER,
+            "InstanceId": AN_INSTANCE,
+            "InstanceType": self.type,
+            "Region": "us-west-2",
+            "AvailabilityZone": ZONE,
+            "AccountId": "123456789012",
+            "Lifecycle": "on-demand",
+            "CoveredSeconds": 60,
+            "Reports": 4,
+            "HostCpuPercent": 49 / self.vcpus,
+            "Reservations": self.reservations,
+            "CoreState": ("b" if works else "u") * self.cores,
             "NeuronCoreUtilization": [80 if works else 0] * self.cores,
-            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores, **changes,
-        }  # fmt: skip
+            "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores,
+            **changes,
+        }
 
     def rollup(self, at: int, **changes: Any) -> Line:
         """Return the rollup that close prints about its cluster."""
         minute = datetime.fromtimestamp(WORLD_START_MS / 1000 + at * 60, timezone.utc)
         return {
-            "Timestamp": WORLD_START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "rollup",
-            "ClusterName": WORLD_CLUSTER, "RollupId": f"{WORLD_CLUSTER}@{at}#1",
-            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"), "Publication": 1,
-            "CoveragePercent": 100, "NeuronCores": (self.others + 1) * self.cores,
-            "BusyCores": self.busy + self.cores * (at < self.since), **changes,
-        }  # fmt: skip
+            "Timestamp": WORLD_START_MS + at * MINUTE_MS,
+            "Schema": 1,
+            "Kind": "rollup",
+            "ClusterName": WORLD_CLUSTER,
+            "RollupId": f"{WORLD_CLUSTER}@{at}#1",
+            "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"),
+            "Publication": 1,
+            "CoveragePercent": 100,
+            "NeuronCores": (self.others + 1) * self.cores,
+            "BusyCores": self.busy + self.cores * (at < self.since),
+            **changes,
+        }
 
     def say(self, at: int, text: str = "", **changes: Any) -> None:
         """Put its line of a minute, or another text, into the emitters' group."""
@@ -289,10 +307,13 @@ class InstanceWorld:
         )
         self.nodes: Line = {"InstanceGroupName": "workers", "Status": "InService", "TargetCount": 3}
         self.node |= {
-            "InstanceId": AN_INSTANCE, "InstanceGroupName": "workers",
-            "InstanceType": f"ml.{self.type}", "InstanceStatus": {"Status": "Running"},
-            "Placement": {"AvailabilityZone": ZONE}, "PrivatePrimaryIp": "10.1.57.141",
-        }  # fmt: skip
+            "InstanceId": AN_INSTANCE,
+            "InstanceGroupName": "workers",
+            "InstanceType": f"ml.{self.type}",
+            "InstanceStatus": {"Status": "Running"},
+            "Placement": {"AvailabilityZone": ZONE},
+            "PrivatePrimaryIp": "10.1.57.141",
+        }
         described = {
             "ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/0123456789ab",
             "ClusterName": "pod-1",

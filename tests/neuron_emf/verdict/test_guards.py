@@ -81,11 +81,9 @@ def test_no_wrong_history_is_released(judged, name):
             ]
         assert expected == _held_back_by(verdict), manager
         if expected:
-            assert ("keep", [], None) == (
-                verdict["answer"],
-                verdict["commands"],
-                verdict["valid_until"],
-            ), manager
+            assert "keep" == verdict["answer"], manager
+            assert [] == verdict["commands"], manager
+            assert verdict["valid_until"] is None, manager
 
 
 @pytest.mark.parametrize("manager", REMOVE)
@@ -108,7 +106,8 @@ def test_the_owner_of_idle_cores_is_asked(judged, name):
     answer, owner, says, spoil = OWNED_HISTORIES[name]
     for seed, manager in enumerate(EC2_MANAGERS):
         verdict = judged(spoil, seed, manager)
-        assert (answer, owner) == (verdict["answer"], verdict["owner"]), manager
+        assert answer == verdict["answer"], manager
+        assert owner == verdict["owner"], manager
         assert says in " ".join([verdict["reason"], *verdict["commands"]]), manager
         assert all(command.startswith(LOOKS) for command in verdict["commands"])
 

@@ -26,25 +26,40 @@ def chart_answer():
     series = [{"label": name, "values": values} for name, values in rows.items()]
     shared = {"unit": "cores", "left_out": 0, "series": series, "all": [None] * HOUR_MINUTES}
     return {
-        "range": "1h", "start_ms": x[0], "end_ms": NEWEST_MS + MINUTE_MS, "step_ms": MINUTE_MS,
-        "reading": None, "missing": [], "x": x, "before": {}, "ledger": "",
+        "range": "1h",
+        "start_ms": x[0],
+        "end_ms": NEWEST_MS + MINUTE_MS,
+        "step_ms": MINUTE_MS,
+        "reading": None,
+        "missing": [],
+        "x": x,
+        "before": {},
+        "ledger": "",
         "charts": [
             {"id": "idle_cores", "title": "Idle cores", **shared},
             {"id": "core_states", "title": "Cores by state", **shared},
         ],
-    }  # fmt: skip
+    }
 
 
 def instance_answer(newest_ms):
     """Return the hour of an instance with two allocated cores that ends with *newest_ms*."""
     minutes = [newest_ms - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
     return {
-        "cluster": "research", "instance": INSTANCE, "instance_type": "trn1.2xlarge",
-        "minutes": minutes, "utilization": [[0, 0]] * HOUR_MINUTES,
-        "states": ["aa"] * HOUR_MINUTES, "idle_minutes": [60, 60], "holders": [],
-        "holders_more": 0, "unknown_words": "", "commands": [], "links": {},
+        "cluster": "research",
+        "instance": INSTANCE,
+        "instance_type": "trn1.2xlarge",
+        "minutes": minutes,
+        "utilization": [[0, 0]] * HOUR_MINUTES,
+        "states": ["aa"] * HOUR_MINUTES,
+        "idle_minutes": [60, 60],
+        "holders": [],
+        "holders_more": 0,
+        "unknown_words": "",
+        "commands": [],
+        "links": {},
         "verdict": {"words": "About 20 calls."},
-    }  # fmt: skip
+    }
 
 
 def answering(answer):
