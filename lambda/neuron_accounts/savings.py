@@ -40,7 +40,7 @@ class ClusterHour:
 
         committed: Idle time that is paid whether instances run or not.
 
-        largest: Allocated time of the largest instance.
+        largest: Time of the largest instance in a whole hour, at least.
 
         releasable: Instances whose whole hour was avoidable, by its price; None without a price.
     """
@@ -123,8 +123,12 @@ def pass_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> Iterator[Ledger
         cost_or_none = None if key in unpriced else cost
         is_whole = covered > _MOST_PARTIAL
         releasable = [(cost_or_none, 1)] if is_whole and 0 < allocated == avoidable else []
+        # Cores of a part of an hour have room for more in a whole hour. Without any sample the time
+        # is unknown, and earlier hours have the instance.
+        minutes = -(-covered // MICRO) or HOUR_MINUTES
+        largest = -(-allocated * HOUR_MINUTES // minutes)
         hour = hours.setdefault(key[:2], ClusterHour())
-        hour.fold_instances(int(is_whole), busy, committed, allocated, releasable)
+        hour.fold_instances(int(is_whole), busy, committed, largest, releasable)
 
 
 def cluster_columns(hours: ClusterHours) -> list[tuple[object, ...]]:

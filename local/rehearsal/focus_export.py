@@ -93,10 +93,7 @@ def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
             Decimal(row.cost.amount("cost") or 0).scaleb(-USD_UNIT_PLACES) for row in split.rows
         ],
     }
-    amounts = {face: f"{sum(parts, Decimal(0)).normalize():f}" for face, parts in costs.items()}
-    if split.is_refused:
-        amounts["its owners"] = f"refused: {split.rows[0].problem}"
-    return amounts
+    return {face: f"{sum(parts, Decimal(0)).normalize():f}" for face, parts in costs.items()}
 
 
 def _charges_of_hour(member: FleetInstance, hour: int) -> list[Charge]:

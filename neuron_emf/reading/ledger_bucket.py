@@ -14,6 +14,7 @@ from functools import partial
 from heapq import merge
 from itertools import islice, repeat
 from operator import truediv
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -42,7 +43,6 @@ from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from neuron_emf.account import Account
 
@@ -106,6 +106,22 @@ class LedgerBucket:
                 hours, keys = zip(*some, strict=True)
                 yield from zip(hours, pool.map(self.read_object, keys), strict=True)
 
+    def copy_objects(self, keys: Sequence[str], folder: Path) -> list[Path]:
+        """
+        Return a file for each of *keys*, fetched into *folder*.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
+        files = []
+        for number, payload in self.read_keys(enumerate(keys)):
+            # A key of a bucket that others write must not name a place outside of the folder.
+            file = Path(f"{folder}/{keys[number].replace('..', '.')}")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(payload)
+            files.append(file)
+        return files
+
     def list_keys(self, prefix: str) -> Iterator[str]:
         """
         Yield all keys that begin with *prefix*.
@@ -138,8 +154,11 @@ class LedgerFolder(LedgerBucket):
         self._folder = folder
 
     def list_keys(self, prefix: str) -> Iterator[str]:
-        for file in (self._folder / prefix).rglob("*.gz"):
+        for file in sorted((self._folder / prefix).rglob("*.gz")):
             yield file.relative_to(self._folder).as_posix()
+
+    def copy_objects(self, keys: Sequence[str], folder: Path) -> list[Path]:  # noqa: ARG002  # they are files already
+        return [self._folder / key for key in keys]
 
     def read_object(self, key: str) -> bytes:
         try:

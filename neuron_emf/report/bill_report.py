@@ -27,7 +27,6 @@ from neuron_words.then_words import LONGEST_BASIS
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from neuron_accounts.savings import ClusterHours
     from neuron_emf.report.chargeback_rows import Chargeback, ChargebackRow
     from neuron_emf.report.cost_table import TableRow
     from neuron_emf.report.settings import IdleReportSettings
@@ -93,10 +92,8 @@ _BESIDE_HYPERPOD: Final = (
 )
 
 
-def bill_report(
-    settings: IdleReportSettings, result: Chargeback, cluster_hours: ClusterHours
-) -> IdleReport:
-    """Return the report of the bill that *settings* name, with savings of *cluster_hours*."""
+def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
+    """Return the report of the bill that *settings* name."""
     missing = {*result.hours}.difference(result.ledger_hours)
     reading = Reading(
         origin="the ledger and the bill",
@@ -105,7 +102,7 @@ def bill_report(
         missing=spans("the ledger", sorted(missing)),
         ledger_rows=result.ledger_rows,
     )
-    then = Then(bases={*result.bases}, cluster_hours=cluster_hours)
+    then = Then(bases={*result.bases}, cluster_hours=result.cluster_hours)
     total = result.table("day").total
     notes = notes_of(then, reading, len(result.hours))
     return IdleReport(
@@ -115,7 +112,7 @@ def bill_report(
         by=settings.by,
         headline=_headline(result, total),
         lead=[*_lead(result, len(missing)), *_spread(result, total), *team_hint(settings)],
-        notes=notes if cluster_hours else [*notes, NO_SAVINGS],
+        notes=notes if then.cluster_hours else [*notes, NO_SAVINGS],
         table=result.table,
         then=then,
         reading=reading,
@@ -150,10 +147,9 @@ def _lead(result: Chargeback, missing: int) -> list[str]:
             f"Where both are known: {billed:,.2f} {result.currency} billed, {listed:,.2f} USD at "
             f"{names or 'list price'}{difference}."
         )
-    moved = sum(row.found or 0 for row in result.notes)
-    if moved:
+    if result.moved:
         sentences.append(
-            f"{counted(moved, 'instance-hour')} moved from one cluster to another: each "
+            f"{counted(result.moved, 'instance-hour')} moved from one cluster to another: each "
             "cluster pays its own minutes."
         )
     if missing:

@@ -21,23 +21,29 @@ from neuron_emf.reading.ledger_bucket import LedgerBucket, stack_ledger
 from neuron_emf.report.chargeback_rows import (
     LEDGER_ROWS_REFUSED,
     MOVED,
-    UNCHARGED_HOURS,
     Chargeback,
     ChargebackRow,
     answer_row,
     assign_unassigned,
 )
-from neuron_emf.report.month_ledger import S3, ledger_files, month_hours
+from neuron_emf.report.month_ledger import (
+    S3,
+    cluster_hours,
+    hour_labels,
+    ledgers_of,
+    month_files,
+    month_hours,
+)
 from neuron_emf.report.settings import REHEARSED_BILL
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from neuron_accounts.savings import ClusterHours
     from neuron_emf.account import Account
-    from neuron_emf.report.month_ledger import LedgerFiles
     from neuron_emf.report.settings import IdleReportSettings
 
 REHEARSED_EXPORT: Final = "exports/focus/data/"
@@ -93,7 +99,6 @@ _DUCKDB_CONFIG: Final[dict[str, Any]] = {
     "threads": min(4, os.cpu_count() or 1),
 }
 _QUOTED_BILL_TEXT: Final = re.compile(r"string [\"']([^\"']{1,80})[\"']")
-_MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
 _LEDGER_COLUMNS: Final = {
@@ -134,69 +139,67 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
     """
     Split the bill of a month by the ledgers, with the account *where* if it is known already.
 
-    In a rehearsal without a month, the hours of its export are the period.
+    In a rehearsal without a month, the hours of its export are the period, and what the month lacks
+    is accepted.
 
     Raises:
         SettingsError: If an option names something else than it is for.
         SourceError: If a ledger or a bill cannot be read.
     """
-    if not _MONTH.fullmatch(settings.month) and (settings.month or not settings.rehearsal):
-        msg = f"Invalid --month {settings.month!r}. Use year and month, such as 2026-10."
-        raise SettingsError(msg)
+    is_of_month = bool(settings.month) or not settings.rehearsal
+    hours = month_hours(settings.month) if is_of_month else range(1)
     where = where or account(settings)
     with tempfile.TemporaryDirectory(prefix="neuron-emf-") as name, _database(name) as database:
         folder = Path(name)
         currency = _read_bill(database, bill_files(settings.bill, where, folder / "bill"))
-        ledgers = settings.ledger or [stack_ledger(where).name]
-        hours = month_hours(settings.month) if settings.month else _billed_hours(database)
+        if not is_of_month:
+            ((start, stop),) = _answer(database, _BILLED_HOURS)
+            hours = range(start or 0, stop or 1)
         month = iso_minute(hours.start * HOUR_MINUTES)[:7]
-        ledger = ledger_files(ledgers, month, where, folder / "ledger")
-        refused = _read_ledger(database, ledger, month, hours)
+        files = [name for name in settings.ledger if Path(name).is_file()]
+        names = [name for name in settings.ledger if name not in files]
+        ledgers = ledgers_of(names, lambda: where) if names or not files else []
+        months = []
+        for number, ledger in enumerate(ledgers):
+            objects, of_ledger = month_files(ledger, month, folder / str(number))
+            files += map(str, objects)
+            months.append(of_ledger)
+        labels = hour_labels(months, month_hours(month))
+        refused = _read_ledger(database, files, labels, month, hours)
         database.execute(_TEAMS_TABLE)
         for number, rule in enumerate(teams(settings.teams).rules):
             of_rule = [number, rule.cluster, rule.owner, rule.team]
             database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
         by_instance = settings.by == "instance" or settings.html is not None
-        parameters = [month, settings.incomplete, by_instance, month, month]
-        rows = _split(database, parameters)
-        uncharged = [row for row in rows if row.problem == UNCHARGED_HOURS]
-        if sum(row.found or 0 for row in uncharged) == len(month_hours(month)) - len(hours):
-            rows = [row for row in rows if row not in uncharged]
-            rows = rows or _split(database, [month, True, *parameters[2:]])
+        is_incomplete = settings.incomplete or not is_of_month
+        parameters = [month, is_incomplete, by_instance, month, month]
+        answer = [answer_row(row) for row in _answer(database, statement(), parameters)]
         bases = [str(basis) for (basis,) in _answer(database, _BASES)]
         ledger_hours = [int(hour) for (hour,) in _answer(database, _LEDGER_HOURS, [month])]
         ((ledger_rows,),) = _answer(database, _ROW_COUNT)
-    notes = [row for row in rows if row.problem == MOVED]
-    rows = [row for row in rows if row.problem != MOVED]
-    if refused is not None and not settings.incomplete:
+    rows = [row for row in answer if row.problem != MOVED]
+    if refused is not None and not is_incomplete:
         rows = [row for row in rows if row.problem] + [refused]
     spread = None
+    summed_hours: ClusterHours = {}
     if not any(row.problem for row in rows):
         rows, spread = assign_unassigned(
             rows, settings.unassigned, currency, is_accepted=settings.spread_anyway
         )
+        if len(ledgers) == max(1, len(settings.ledger)) == 1:
+            summed_hours = cluster_hours(ledgers[0], hours)
     return Chargeback(
         month=month,
         hours=hours,
         currency=currency,
         rows=rows,
-        notes=notes,
+        moved=sum(row.found or 0 for row in answer if row.problem == MOVED),
         spread=spread,
         bases=bases,
         ledger_hours=ledger_hours,
         ledger_rows=ledger_rows,
+        cluster_hours=summed_hours,
     )
-
-
-def _split(database: Any, parameters: Sequence[Any]) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection
-    """Return the rows that the statement computes."""
-    return [answer_row(row) for row in _answer(database, statement(), parameters)]
-
-
-def _billed_hours(database: Any) -> range:  # noqa: ANN401  # as above
-    """Return the hours from the first to the last that the bill has usage of."""
-    ((start, stop),) = _answer(database, _BILLED_HOURS)
-    return range(start or 0, stop or 1)
 
 
 def statement() -> str:
@@ -213,9 +216,17 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
         SourceError: If S3 refuses or does not answer.
     """
     files: list[Path] = []
-    for number, named in enumerate(places):
-        place = _rehearsed_export(where) if named == REHEARSED_BILL else named
-        path = _fetched(place, where, folder / str(number)) if place.startswith(S3) else Path(place)
+    for number, place in enumerate(places):
+        path = Path(place)
+        if place == REHEARSED_BILL and not where.is_rehearsal:
+            msg = "--bill names no file. Name the export's files, or use --rehearsal."
+            raise SettingsError(msg)
+        if place.startswith(S3):
+            name, _, prefix = place.removeprefix(S3).partition("/")
+            bucket = LedgerBucket(where, name) if name else stack_ledger(where)
+            keys = bucket.list_keys(prefix if name else REHEARSED_EXPORT)
+            path = folder / str(number)
+            bucket.copy_objects([key for key in keys if key.endswith(_CSV + _PARQUET)], path)
         exported = sorted(path.rglob("*")) if path.is_dir() else [path]
         exported = [
             file for file in exported if file.is_file() and file.name.endswith(_CSV + _PARQUET)
@@ -228,26 +239,6 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
         msg = "--bill names a file twice. Name each file of the export once."
         raise SettingsError(msg)
     return files
-
-
-def _rehearsed_export(where: Account) -> str:
-    """Return the place of the export that the rehearsal at *where* made up."""
-    if not where.is_rehearsal:
-        msg = "--bill names no file. Name the export's files, or use --rehearsal."
-        raise SettingsError(msg)
-    return f"{S3}{stack_ledger(where).name}/{REHEARSED_EXPORT}"
-
-
-def _fetched(place: str, where: Account, folder: Path) -> Path:
-    """Fetch the export's files under *place*, s3://BUCKET/PREFIX, into *folder*."""
-    name, _, prefix = place.removeprefix(S3).partition("/")
-    bucket = LedgerBucket(where, name)
-    folder.mkdir(parents=True)
-    for number, key in enumerate(bucket.list_keys(prefix)):
-        if key.endswith(_CSV + _PARQUET):
-            file = folder / f"{number}-{key.rpartition('/')[2]}"
-            file.write_bytes(bucket.read_object(key))
-    return folder
 
 
 @contextmanager
@@ -311,17 +302,21 @@ def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # 
 
 def _read_ledger(
     database: Any,  # noqa: ANN401  # as above
-    ledger: LedgerFiles,
+    files: Sequence[str],
+    labels: Mapping[int, str],
     month: str,
     hours: range,
 ) -> ChargebackRow | None:
-    """Create the view `rows` of *hours* of *ledger*. Return a row about damaged rows, or None."""
-    files = [str(file) for file in ledger.files]
+    """
+    Create the view `rows` of *hours* in *files*, with the *labels* of hours.
+
+    Return a row about damaged rows, or None.
+    """
     database.execute(_LEDGER, [month, files, _LEDGER_COLUMNS])
     ends = [iso_minute(hour * HOUR_MINUTES)[:13] for hour in (hours[0], hours[-1])]
     database.execute(_DROP_OTHER_HOURS, ends)
-    labeled = [iso_minute(hour * HOUR_MINUTES) for hour in ledger.labels]
-    database.execute(_HOURS_TABLE, [labeled, [*ledger.labels.values()]])
+    labeled = [iso_minute(hour * HOUR_MINUTES) for hour in labels]
+    database.execute(_HOURS_TABLE, [labeled, [*labels.values()]])
     database.execute(_ROWS_VIEW)
     ((count, cost),) = _answer(database, _REFUSED_ROWS)
     row = ChargebackRow(problem=LEDGER_ROWS_REFUSED, found=count, amount=cost)

@@ -22,11 +22,13 @@ from neuron_words.quantity_words import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_accounts.savings import ClusterHours
     from neuron_emf.report.cost_table import CostTable
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
-UNCHARGED_HOURS: Final = "hours without any charge"
-LIST_PRICED: Final = frozenset({UNCHARGED_HOURS, "ledger hours not billed", LEDGER_ROWS_REFUSED})
+LIST_PRICED: Final = frozenset(
+    {"hours without any charge", "ledger hours not billed", LEDGER_ROWS_REFUSED}
+)
 """Problems whose amount is at list price, in USD for every currency of the bill."""
 
 MOVED: Final = "moved between clusters"
@@ -134,7 +136,7 @@ class Chargeback:
 
         rows: Costs of owners, or only the problems if the month is refused.
 
-        notes: Remarks about a month that is not refused.
+        moved: Number of instance-hours that moved between clusters, if the month is not refused.
 
         spread: The amounts that were spread; None if *unassigned* was not set.
 
@@ -143,17 +145,20 @@ class Chargeback:
         ledger_hours: Hours that the ledger has, since the epoch.
 
         ledger_rows: Number of rows of the ledger.
+
+        cluster_hours: Hours for savings, from the summaries of one ledger; empty if unknown.
     """
 
     month: str
     hours: range
     currency: str
     rows: Sequence[ChargebackRow]
-    notes: Sequence[ChargebackRow]
+    moved: int
     spread: Spread | None
     bases: Sequence[str]
     ledger_hours: Sequence[int]
     ledger_rows: int
+    cluster_hours: ClusterHours
 
     @property
     def is_refused(self) -> bool:

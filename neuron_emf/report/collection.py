@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count, groupby
 from operator import add, itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
@@ -23,27 +22,20 @@ from neuron_emf.command_options import SINCE, payment, prices, teams
 from neuron_emf.command_output import progress, shown_name
 from neuron_emf.reading import lines_in, periods
 from neuron_emf.reading.files import source_name
-from neuron_emf.reading.ledger_bucket import (
-    LedgerBucket,
-    LedgerFolder,
-    each_once,
-    rows,
-    stack_ledger,
-)
+from neuron_emf.reading.ledger_bucket import each_once, rows
 from neuron_emf.reading.minute_lines import ClusterNames, MinuteLines
 from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import Reading, ledger_report, spans
-from neuron_emf.report.month_ledger import S3
+from neuron_emf.report.month_ledger import ledgers_of
 from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
-from neuron_wire.line_members import WireFormatError
 from neuron_wire.names import DAY_HOURS, HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, iso, joined, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from neuron_accounts.savings import ClusterHours
     from neuron_accounts.teams import TeamRules
     from neuron_emf.report.idle_report import IdleReport
     from neuron_emf.report.settings import IdleReportSettings
@@ -107,22 +99,6 @@ def collect_before(
         return None
 
 
-def cluster_hours(settings: IdleReportSettings, hours: range) -> ClusterHours:
-    """
-    Return the summaries of *hours* of a ledger, for the savings in the report of a bill.
-
-    It is empty of several ledgers, whose rows may be the same, and of a ledger that is a file.
-    """
-    then = Then()
-    try:
-        ledgers = _ledgers(settings)
-        for hour, payload in ledgers[0].read_summaries(hours) if len(ledgers) == 1 else ():
-            then.fold_summary(hour, payload)
-    except (SettingsError, SourceError, WireFormatError):
-        return {}
-    return then.cluster_hours
-
-
 def _asked(settings: IdleReportSettings, now_ms: int, since: str = SINCE) -> Period:
     if not settings.month:
         return periods.period_between(settings.since or since, settings.until, now_ms)
@@ -180,7 +156,7 @@ def _of_ledgers(
 ) -> tuple[Period, Then, Reading]:
     asked = _asked(settings, now_ms)
     started = range(asked.start_ms // HOUR_MS, -(-asked.end_ms // HOUR_MS))
-    ledgers = _ledgers(settings)
+    ledgers = ledgers_of(settings.ledger, lambda: account(settings))
     settled = [ledger.list_settled_hours(started) for ledger in ledgers]
     # The current hour can be settled only by name, as an acceptance does. It is never missing.
     over = max(
@@ -233,22 +209,6 @@ def _of_ledgers(
         msg = _without_cluster("row", settings, f" {when} in {reading.origin}", others)
         raise SourceError(msg)
     return period, then, reading
-
-
-def _ledgers(settings: IdleReportSettings) -> list[LedgerBucket]:
-    """Return the ledgers that the options name, otherwise the ledger of the stack."""
-    found: dict[str, LedgerBucket] = {}
-    for name in settings.ledger:
-        if Path(name).is_dir():
-            folder = Path(name).resolve()
-            found[str(folder)] = LedgerFolder(folder)
-        elif "/" in name.removeprefix(S3).rstrip("/"):
-            msg = f"Invalid --ledger {name}. Use a folder, or the name of a bucket."
-            raise SettingsError(msg)
-        else:
-            bucket = name.removeprefix(S3).rstrip("/")
-            found[bucket] = LedgerBucket(account(settings), bucket)
-    return list(found.values()) or [stack_ledger(account(settings))]
 
 
 # --- of minute lines ---

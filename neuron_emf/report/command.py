@@ -40,11 +40,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     """
     # --help needs none of these
     from neuron_emf.report import bill_report, chargeback  # noqa: PLC0415
-    from neuron_emf.report.collection import (  # noqa: PLC0415
-        cluster_hours,
-        collect,
-        collect_before,
-    )
+    from neuron_emf.report.collection import collect, collect_before  # noqa: PLC0415
     from neuron_emf.report.team_report import team_report  # noqa: PLC0415
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
@@ -52,8 +48,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     if settings.bill:
         settings = replace(settings, bill=(*settings.bill, *map(str, files)))
         result = chargeback.chargeback(settings)
-        hours = {} if result.is_refused else cluster_hours(settings, result.hours)
-        report = bill_report.bill_report(settings, result, hours)
+        report = bill_report.bill_report(settings, result)
         if result.is_refused:
             bill_report.show_refusal(report, result, settings)
             return chargeback.EXIT_NOT_RECONCILED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
@@ -25,9 +25,7 @@ _MORE_ROWS: Final = "--rows shows more; --csv and --html show all"
 MAX_ROWS: Final = 10
 """Rows of the table, unless `--rows` gives another number."""
 
-_INDENT: Final = "  "  # of numbers below their name
-MAX_LINE_CHARS: Final = 10_000
-"""A bound above the length of any line of numbers."""
+_INDENT: Final = 2  # of numbers below their name
 
 
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
@@ -50,8 +48,8 @@ class TableLines:
     """
     A cost table that is as wide as its terminal and cuts no number.
 
-    Names are before the numbers if all fit on a line, otherwise above them. Columns that do not fit
-    on a line continue on the next line.
+    Names are before the numbers unless rows have fewer lines with the names above the numbers.
+    Columns that do not fit on a line continue on the next line.
     """
 
     table: CostTable
@@ -62,55 +60,48 @@ class TableLines:
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Return the lines for a terminal of the width of *options*."""
         columns = [column for column in self.table.columns() if column in self.columns]
-        printed = self.table.printed(self.most)
-        names = [
-            ", ".join(map(heading, shown_labels(self.table))),
-            *(row_name(self.table.by, row.labels) for row in printed),
-        ]
-        rows = [[heading_lines(column, self.currency) for column in columns]]
-        for row in printed:
+        rows = self.table.printed(self.most)
+        labels = ", ".join(map(heading, shown_labels(self.table)))
+        names = [labels, *(row_name(self.table.by, row.labels) for row in rows)]
+        headings = [reversed(heading_lines(column, self.currency)) for column in columns]
+        blocks: list[Sequence[Sequence[str]]] = [[*zip_longest(*headings, fillvalue="")][::-1]]
+        for row in rows:
             cells = row.cells()
-            rows.append([[cells[column]] for column in columns])
-        for gap in (2, 1):
-            blocks = _side_by_side(names, rows, gap)
-            if cell_len(blocks[0][0]) <= options.max_width:
-                break
+            blocks.append([[cells[column] for column in columns]])
+        heading_block, *body, total = _numbers_beside_names(names, blocks, options.max_width)
+        rule = "─" * max(map(cell_len, heading_block))
+        for line in (*heading_block, rule, *chain(*body), rule, *total):
+            yield Text(line, overflow="fold")
+
+
+def _numbers_beside_names(
+    names: Sequence[str], blocks: Sequence[Sequence[Sequence[str]]], max_width: int
+) -> list[list[str]]:
+    """Return the lines of each row: its name, and the texts of its block in columns."""
+    widths = [max(map(len, column)) for column in zip(*chain(*blocks), strict=True)]
+    name_width = max(map(cell_len, names))
+    indents = (name_width + 2, 2), (name_width + 1, 1), (_INDENT, 2), (_INDENT, 1)
+    layouts = [(indent, gap, _groups(widths, gap, max_width - indent)) for indent, gap in indents]
+    indent, gap, groups = min(layouts, key=lambda layout: len(layout[2]))
+    rows = []
+    for name, block in zip(names, blocks, strict=True):
+        lines = []
+        for group in groups:
+            for texts in block:
+                if any(texts[at] for at in group):
+                    padded = [texts[at].rjust(widths[at]) for at in group]
+                    lines.append(" " * indent + (" " * gap).join(padded))
+        if indent > name_width:
+            last = len(block) - 1
+            lines[last] = name + lines[last][cell_len(name) :]
         else:
-            blocks = _below_names(names, rows, options.max_width)
-        rule = "─" * max(map(cell_len, blocks[0]))
-        *body, total = blocks
-        body[0].append(rule)
-        lines = [line for block in (*body, [rule], total) for line in block]
-        yield from (Text(line, overflow="fold") for line in lines)
+            lines.insert(0, name)
+        rows.append(lines)
+    return rows
 
 
-def _side_by_side(
-    names: Sequence[str], rows: Sequence[Sequence[Sequence[str]]], gap: int
-) -> list[list[str]]:
-    """Return the lines of each row: its name, then its numbers. All lines have the same length."""
-    width = max(map(cell_len, names))
-    blocks = []
-    for name, numbers in zip(names, _number_lines(rows, gap, MAX_LINE_CHARS), strict=True):
-        padded = name + " " * (width - cell_len(name))
-        starts = [" " * width] * (len(numbers) - 1) + [padded]
-        pairs = zip(starts, numbers, strict=True)
-        blocks.append([f"{start}{' ' * gap}{number}" for start, number in pairs])
-    return blocks
-
-
-def _below_names(
-    names: Sequence[str], rows: Sequence[Sequence[Sequence[str]]], width: int
-) -> list[list[str]]:
-    """Return the lines of each row: its name, then its numbers below it."""
-    by_gap = [_number_lines(rows, gap, width - len(_INDENT)) for gap in (2, 1)]
-    fewest_lines = min(by_gap, key=lambda blocks: len(blocks[0]))
-    pairs = zip(names, fewest_lines, strict=True)
-    return [[name, *(_INDENT + line for line in numbers)] for name, numbers in pairs]
-
-
-def _number_lines(rows: Sequence[Sequence[Sequence[str]]], gap: int, width: int) -> list[list[str]]:
-    """Return the numbers of each row in columns, on as many lines as *width* makes necessary."""
-    widths = [max(len(line) for row in rows for line in row[at]) for at in range(len(rows[0]))]
+def _groups(widths: Sequence[int], gap: int, width: int) -> list[list[int]]:
+    """Return the columns of each line, on as many lines as *width* makes necessary."""
     groups: list[list[int]] = [[]]
     used = 0
     for at, column_width in enumerate(widths):
@@ -119,16 +110,7 @@ def _number_lines(rows: Sequence[Sequence[Sequence[str]]], gap: int, width: int)
             used = 0
         groups[-1].append(at)
         used += column_width + gap
-    blocks = []
-    for row in rows:
-        lines = []
-        for group in groups:
-            upside_down = zip_longest(*(reversed(row[at]) for at in group), fillvalue="")
-            for texts in reversed([*upside_down]):
-                padded = [text.rjust(widths[at]) for at, text in zip(group, texts, strict=True)]
-                lines.append((" " * gap).join(padded))
-        blocks.append(lines)
-    return blocks
+    return groups
 
 
 def heading_lines(column: str, currency: str) -> list[str]:

@@ -344,7 +344,7 @@ def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hou
 def test_the_page_on_money_shows_the_made_up_bill(split_days, marked, repository):
     """The page shows the report that splits the made-up bill of three November days by team."""
     split = split_days(month_hours("2026-11").start + 300)[1]
-    report = bill_report(IdleReportSettings(by="team"), split, {})
+    report = bill_report(IdleReportSettings(by="team"), split)
     text = printed_parts(terminal.parts(report, 3))
     lines = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
     block = f"```\n$ neuron-emf report --rehearsal --bill --by team --rows 3\n{lines}```\n"

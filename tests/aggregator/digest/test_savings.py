@@ -8,7 +8,7 @@ from collections import defaultdict
 from decimal import Decimal
 from itertools import islice
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aggregator.digest.function import Week, digest_text
@@ -22,27 +22,31 @@ from neuron_words.then_words import savings_sentences
 
 PERIOD = range(490_000, 490_000 + WEEK_HOURS)
 MICROS = 60 * 10**6
-STATES = ("idle", "idle", "part", "busy", "half", "unknown", "unpriced", "committed", "absent")
+STATES = (
+    "idle",
+    "idle",
+    "part",
+    "busy",
+    "late",
+    "half",
+    "unknown",
+    "unpriced",
+    "committed",
+    "absent",
+)
+PARTS_OF_HOUR = {"part": ("idle", 59), "late": ("busy", 30)}
+"""The state and the minutes of an instance that did not run for a whole hour."""
+
 INSTANCES = (("x", 2), ("x", 4), ("x", 4), ("y", 32))
 """The cluster of each instance and its number of cores."""
 
 
 def rows_of(hour, instance_id, cluster, cores, *, price, state):
     """Return the rows of one instance in one hour, at *price* billionths of a dollar per core."""
-    if state == "part":
-        return list(
-            map(
-                part_of_hour,
-                rows_of(
-                    hour,
-                    instance_id,
-                    cluster,
-                    cores,
-                    price=price,
-                    state="idle",
-                ),
-            )
-        )
+    if state in PARTS_OF_HOUR:
+        whole_state, minutes = PARTS_OF_HOUR[state]
+        whole = rows_of(hour, instance_id, cluster, cores, price=price, state=whole_state)
+        return [part_of_hour(row, minutes) for row in whole]
 
     def row(owner, part, **changes):
         time = cores * MICROS * part // 2
@@ -75,10 +79,10 @@ def rows_of(hour, instance_id, cluster, cores, *, price, state):
     }[state]
 
 
-def part_of_hour(row):
-    """Return *row* for an instance that ran for 59 of 60 minutes."""
-    names = ("allocated", "idle", "avoidable", "covered")
-    return row._replace(**{name: getattr(row, name) * 59 // 60 for name in names})
+def part_of_hour(row, minutes):
+    """Return *row* for an instance that ran for *minutes* of 60."""
+    names = ("allocated", "busy", "idle", "avoidable", "covered")
+    return row._replace(**{name: getattr(row, name) * minutes // 60 for name in names})
 
 
 RUNS = st.lists(
@@ -120,7 +124,11 @@ def reference(lines):
         needs = []
         numbers = []
         largest = max(
-            sum(row["AllocatedCoreMinutes"] for row in rows if row["InstanceId"] == name)
+            sum(
+                row["AllocatedCoreMinutes"] * 60 / math.ceil(row["CoveredMinutes"])
+                for row in rows
+                if row["InstanceId"] == name
+            )
             for rows in by_hour.values()
             for name in {row["InstanceId"] for row in rows}
         )
@@ -166,6 +174,7 @@ def reference(lines):
 
 @settings(max_examples=60)
 @given(RUNS)
+@example([(42, ["late"] * len(INSTANCES), 10**9)])
 def test_savings_are_those_of_the_rows_in_the_report_and_in_the_digest(runs):
     """
     Report and digest name the same instances, money, packing and committed time as the reference.

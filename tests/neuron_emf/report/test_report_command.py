@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ import pytest
 
 from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.account import account
+from neuron_emf.reading.ledger_bucket import LedgerFolder
 from neuron_emf.report import collection
+from neuron_emf.report.month_ledger import cluster_hours
 from neuron_emf.report.settings import IdleReportSettings
 from proof.factories.records import message, record
 from tests.hour import HOUR_START_S
@@ -175,14 +176,12 @@ def test_own_rules_are_those_of_lines(typed, lines):
 
 
 def test_the_savings_of_a_bill_are_those_of_the_ledger(ledger):
-    """Summaries have the same cluster hours as rows; a ledger that is a file has no summaries."""
+    """Summaries have the same cluster hours as rows."""
     hours = range(REPORT_HOUR, REPORT_HOUR + 1)
     settings = IdleReportSettings(ledger=(str(ledger),), month="2026-11")
     expected = collection.collect(settings, ()).then.cluster_hours
     assert {"research", "serving"} == {cluster for cluster, _ in expected}
-    assert expected == collection.cluster_hours(settings, hours)
-    file = next(ledger.rglob("part=00.json.gz"))
-    assert {} == collection.cluster_hours(replace(settings, ledger=(str(file),)), hours)
+    assert expected == cluster_hours(LedgerFolder(ledger), hours)
 
 
 # --- what it writes ---
