@@ -111,11 +111,11 @@ def read_metrics(
 
 UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
 """
-The tolerance in points of the mean. Records have two decimals per core, and a report may cover some
-milliseconds more than requested, which add weight.
+The permitted difference of a mean, in percentage points. Records round to two decimals, and a
+report may cover some milliseconds more than the requested period.
 """
 
-# from a full minute: the side on which a live report was received is unknown
+# A live report this close to the end of a minute may count in either minute.
 MARGIN_MS: Final = 500
 
 
@@ -221,8 +221,8 @@ def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Exp
     """
     Return the expected rollups of the live minutes that had ended at *stopped_s*.
 
-    They start with the first minute in which every instance wrote a report: the first minute of an
-    emitter without a report depends on when it started.
+    The first such minute is the first in which every instance wrote a report. An earlier minute
+    depends on when each emitter started.
     """
     began_s: dict[str, int] = {}
     for report in read_truth(fleet.written_truths):

@@ -1,10 +1,10 @@
 """
 Two clusters of simulated instances, and the real emitters on them.
 
-One cluster wastes: idle cores, held and unattached. The other works. Their runtimes have every kind
-of owner that attribution can name: jobs, pods, a task, a unit, a process. Every process is the
-program that a user would run; only the command that the emitters start as neuron-monitor is the
-simulator.
+One cluster has idle cores, both held and unattached. The other cluster works. Their runtimes have
+every kind of owner that attribution can name: jobs, pods, a task, a unit, a process. Every process
+is the program that a user would run, except neuron-monitor: the emitters start the simulator
+instead.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FleetInstance:
 
         owners: The owner of each runtime, in the form of `local.monitor.owner_processes`.
 
-        assigned: Cores that Kubernetes assigned there, in the same form.
+        assigned: Cores that Kubernetes assigned on the instance, in the same form.
     """
 
     cluster: str

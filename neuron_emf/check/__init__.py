@@ -1,6 +1,6 @@
 """
 `neuron-emf check`: test everything that a first record needs.
 
-It reads, tries and changes nothing, except one log stream and one log line of its own, which no
-consumer treats as a record.
+It changes nothing except that it writes one log line to a log stream of its own. No consumer treats
+this line as a record.
 """

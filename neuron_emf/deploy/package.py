@@ -35,7 +35,7 @@ EMITTERS: Final = "emitters.yaml"
 FUNCTIONS_NAME: Final = "functions.zip"
 
 CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
-"""Roles and policies without names of their own, and SAM's transform."""
+"""Capabilities for the template's roles and policies, which have generated names, and for SAM."""
 
 _PUBLISHED: Final = re.compile(r"^  AWS::ServerlessRepo::Application:\n(?:    .+\n)+", re.MULTILINE)
 _DEFAULT_LINE: Final = re.compile(
@@ -75,7 +75,9 @@ class Package:
 
     def require_named(self, named: Texts) -> None:
         """
-        Check that the template has each *named* parameter, and that `Metrics` has those of alarms.
+        Check that the template has each *named* parameter.
+
+        `Metrics`, if it is named, must have the metrics that alarms need.
 
         Raises:
             SettingsError: If not, with the closest name.
@@ -129,7 +131,7 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
     Return the release that this installation contains, next to this module.
 
     Raises:
-        SettingsError: If it carries none, as an installation from a clone.
+        SettingsError: If it contains no release, like an installation from a clone.
     """
     try:
         source = (folder / (EMITTERS if emitters_only else TEMPLATE_NAME)).read_text(
@@ -242,7 +244,7 @@ class ReleaseBucket:
 
 def bucket_of(account: Account, stack: Stack) -> ReleaseBucket:
     """
-    Return the bucket of *stack*, which has one.
+    Return the release bucket that *stack* owns.
 
     Raises:
         SourceError: If AWS refuses.

@@ -111,11 +111,11 @@ def cluster_hours(ledger: LedgerBucket, hours: range) -> ClusterHours:
 
 def hour_labels(ledgers: Sequence[MonthOfLedger], hours: range) -> dict[int, str]:
     """
-    Return `SETTLED_ROW` for each of *hours* with all its objects, else `MISSING_ROW`.
+    Return `SETTLED_ROW` for each hour whose objects are all there, else `MISSING_ROW`.
 
     An hour is missing if one of *ledgers* begins before it and lacks an object. After the last hour
     of a ledger, another ledger may continue. If a ledger begins before *hours*, the hour before
-    them is settled too.
+    *hours* is labeled as settled too.
     """
     labels = {hour: SETTLED_ROW for ledger in ledgers for hour in ledger.settled}
     settled = {*labels}

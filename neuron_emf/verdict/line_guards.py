@@ -230,7 +230,8 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
         unnamed = rollup.gauges.get("DuplicateEmitters", 0) > len(rollup.duplicates)
         others = rollup.gauges.get("InstancesInOtherClusters", 0)
         if unnamed or others > len(rollup.in_other_clusters):
-            return unknown(f"the rollup of {moment(rollup.minute_ms)} names not all that have two")
+            minute = moment(rollup.minute_ms)
+            return unknown(f"the rollup of {minute} lists only some instances with two emitters")
     return ok("one")
 
 

@@ -129,7 +129,7 @@ def _timely_records(context: AcceptContext, instance: Instance) -> list[SpooledR
 
 
 def late(context: AcceptContext) -> list[str]:
-    """Deliver the minute that was held back: its rollup is restated."""
+    """Deliver the minute that was held back. Check that its rollup is published again."""
     late_ms = (context.start_s + 60 * LATE) * 1000
     for stack in (context.changed, context.watched):
         (busy,) = [each for each in two_clusters(stack) if each.name == "busy"]

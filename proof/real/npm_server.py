@@ -20,7 +20,7 @@ CREDENTIALS: Final = {
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 SCRIPT: Final = """
-// The server throws when a client aborts a request; a service lives on.
+// The server throws when a client aborts a request. AWS's service would continue.
 process.on('uncaughtException', error => {
   if (error.code !== 'ECONNRESET') { console.error(error); process.exit(1) }
 })

@@ -67,7 +67,7 @@ class OwnerFindings:
 
         groups: The log groups of the evidence.
 
-        waiting: Steps of owners without room.
+        waiting: Number of steps that did not fit into the items of their clusters.
     """
 
     states: dict[str, FindingsState]
@@ -82,7 +82,7 @@ class OwnerFindings:
         clusters: Mapping[str, RollupInProgress],
         facts: FactsOf,
     ) -> None:
-        """Step the owners of *clusters* after *minute* was published."""
+        """Open, change and close findings of owners in *clusters* after *minute* was published."""
         for cluster in sorted({*clusters, *self.states}):
             state = self.states.get(cluster) or FindingsState()
             if minute > state.minute:

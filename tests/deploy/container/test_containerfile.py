@@ -149,8 +149,8 @@ def carry_out(root):
 @pytest.mark.proof
 def test_the_environment_is_small_and_can_call_its_services(environment):
     """
-    The environment has no installer and no compiler, and of the AWS services only those it calls,
-    and credentials.
+    The environment has no installer and no compiler. boto3 has only the services that the emitter
+    calls or needs for credentials.
     """
     paths = list(environment.rglob("*"))
     assert not {"pip", "setuptools", "wheel", "gcc"} & {path.name for path in paths}

@@ -106,7 +106,7 @@ def test_a_bill_by_hand():
 
 @pytest.mark.usefixtures("of_round_sizes")
 def test_emitters_alone_by_hand():
-    """A bill of emitters alone has their lines, retention, 8 metrics a cluster and 5 for alarms."""
+    """Without a stack, the bill has lines, retention, 8 metrics per cluster and 5 for alarms."""
     entries = bill(Fleet(1_000, 3).emitters_only())
     written = (43_800_000 * 1_000 + 1_000 * 730 * 8 * 500) / GIB
     expected = [written, written * 0.1 * 30 * 24 / 730, 24, 5]
@@ -115,7 +115,7 @@ def test_emitters_alone_by_hand():
 
 @pytest.mark.usefixtures("of_round_sizes")
 def test_a_stream_by_hand():
-    """A stream has a shard for 33 deliveries a second, 500 in a batch, or is on demand."""
+    """Kinesis is billed by shards of 33 deliveries a second, or on demand by hours and bytes."""
     entries = {entry.what: entry for entry in bill(Fleet(1_000, 3, mode="kinesis"))}
     assert {"shards": 730, "deliveries": 43_800_000, "ingest, invocations": 87_600} == {
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")

@@ -128,7 +128,7 @@ def test_what_aws_refuses_has_a_kind_and_what_to_do(code, kind, action):
     ],
 )
 def test_every_other_error_has_a_kind(error, status, kind):
-    """An error has a kind; a fault of ours shows its type and no data."""
+    """Each error has a kind. An unexpected exception shows only its type, never its text."""
     found, problem = problem_of(error)
     assert status == found
     assert kind == problem["kind"]

@@ -109,7 +109,7 @@ def _reported_later(w: InstanceWorld) -> None:
 
 
 def _launched_into(w: InstanceWorld) -> None:
-    """Launch it with a new cluster, whose first rollup is of its first minute."""
+    """Launch the instance with a new cluster: both begin with the same minute."""
     w.launch(w.since - 3)
     w.forget(LONG_AGO, w.since)
     w.forget_rollups(LONG_AGO, w.since)
@@ -166,7 +166,7 @@ LINE_HISTORIES = {
         ),
         # a part of the hour is unknown
         ("44 seconds", "whole-hour", lambda w: _at(w, CoveredSeconds=44)),
-        ("lines since twenty minutes", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
+        ("lines of the last twenty minutes only", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
         # a line that names the instance cannot be read
         ("line of a newer schema", "readable", lambda w: w.say(minute(w), **NEWER, **w.core("b"))),
         (
@@ -267,7 +267,7 @@ LINE_HISTORIES = {
         ),
         # another writer of its lines
         (
-            "busy line behind one of its identity",
+            "busy line after a line of the same identity",
             "idle-cores one-emitter",
             lambda w: _beside(w, w.core("b")),
         ),
@@ -291,7 +291,7 @@ LINE_HISTORIES = {
             ),
         ),
         (
-            "rollup names not all",
+            "rollup does not name all",
             "one-emitter",
             lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER_INSTANCE]),
         ),
@@ -316,7 +316,7 @@ LINE_HISTORIES = {
         ("fleet fell in two steps", "no-fleet-change", _two_steps),
         ("fleet fell, its lines came late", "no-fleet-change", _reported_later),
         (
-            "fleet fell, the count is short",
+            "fleet fell, the idle minutes are too few",
             "no-fleet-change",
             lambda w: _late_count(w, is_fleet=True),
         ),
@@ -369,7 +369,7 @@ CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
     "spot": lambda w: (w.instance.update(InstanceLifecycle="spot"), w.change(0, Lifecycle="spot")),
     "tags of other things": lambda w: (w.tag("team", "eks"), w.tag("weeks:left", "4")),
     "in a placement group": lambda w: w.instance["Placement"].update(GroupName="ring"),
-    "in one by its id": lambda w: w.instance.update(
+    "in a placement group by its ID": lambda w: w.instance.update(
         Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"}
     ),
     "copies": lambda w: (w.lines.extend(w.lines[20:]), w.rollups.extend(w.rollups[20:])),

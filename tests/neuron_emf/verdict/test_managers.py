@@ -72,7 +72,7 @@ MANAGED_TAGS = (
 
 
 def test_each_manager_has_its_commands_or_a_setting_to_lower(golden, repository) -> None:
-    """Each manager has its commands in order, or the setting to lower."""
+    """Each manager has either commands that release the instance, or a setting to lower."""
     lines = []
     for manager in MANAGED_TAGS:
         commands = manager.commands(ID, "us-west-2", "us-west-2a")
@@ -99,7 +99,7 @@ def _all_commands(names: Sequence[str]) -> list[tuple[str, ...]]:
     st.integers(0, 99),
 )
 def test_names_of_no_form_make_no_command(place: int, odd: str, at: int) -> None:
-    """A name with a character that is not of its kind is in no command; no name, no command."""
+    """A command contains no name with a forbidden character. Without a name there is no command."""
     name = COMMAND_NAMES[place]
     at %= len(name) + 1
     names = [*COMMAND_NAMES[:place], name[:at] + odd + name[at:], *COMMAND_NAMES[place + 1 :]]

@@ -38,7 +38,7 @@ FAULTS_NOW_S = KERNEL_BOOTED_S + 7200.0
 
 
 class Talking(Timetable):
-    """A timetable whose entries may also call a function, such as a kernel message."""
+    """A timetable of chunks. An entry may be a function, which a read calls for its chunk."""
 
     def read_chunk(self, timeout_s):
         """Return the next chunk, or call the next function."""
@@ -226,7 +226,7 @@ def take(faults, *, is_end=False, now_s=FAULTS_NOW_S):
 
 
 def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
-    """A flood of codes is ten events and one with the count, so memory is bounded."""
+    """Of 5,000 faults in a minute, ten have an event, and one event counts the rest."""
     log.say(*(fault_message(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
     faults = KernelFaults(log)
     *single, rest = take(faults, is_end=True)
@@ -245,9 +245,10 @@ def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
 )
 def test_an_event_has_its_own_time_within_a_day(at_s, expected, log):
     """
-    An event has its own time, or now if that is in the future or over a day ago.
+    An event has the fault's time, or the current time if the fault's is in the future or over a day
+    old.
 
-    CloudWatch refuses such times.
+    CloudWatch refuses times in the future and very old times.
     """
     log.say(fault_message(1, at_s=at_s))
     assert [expected] == [event.at_s for event in take(KernelFaults(log))]
