@@ -19,6 +19,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
+from rich.console import Console
+
 from neuron_accounts.prices import PRICES_AS_OF, basis_words
 from neuron_emitter.command_line import checked_output
 from neuron_emitter.errors import DeliveryError
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
     from neuron_accounts.prices import PriceBasis
     from neuron_emitter.command_line import Advance
@@ -42,8 +44,6 @@ PROGRESS_DELAY_S: Final = 2.0  # longer work shows its progress
 
 def console(file: TextIO | None = None) -> Console:
     """Return the console for tables: standard output, or *file*."""
-    from rich.console import Console  # noqa: PLC0415 - 60 ms, of no use to `run`
-
     out = sys.stdout if file is None else file
     is_terminal = out.isatty()
     return Console(
@@ -165,7 +165,7 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
-    from rich.progress import (  # noqa: PLC0415 - as above
+    from rich.progress import (  # noqa: PLC0415 - 27 ms, for work that takes 2 s
         BarColumn,
         Progress,
         TextColumn,

@@ -29,8 +29,7 @@ from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.lookup import OFF
 from neuron_emitter.owners.places import Places, reach
 from neuron_emitter.owners.reservations import schedulers_of
-from neuron_emitter.run.service import spool_directory
-from neuron_emitter.settings.run_settings import LOGS, NONE
+from neuron_emitter.settings.run_settings import LOGS, NONE, spool_directory
 from neuron_emitter.spool.directory import holder_of
 from neuron_emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emitter.spool.newer_spool import NewerSpool, stored_bytes

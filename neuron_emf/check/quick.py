@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.check_results import CheckResult, failed, not_tried, ok, section, warning
 from neuron_emitter.health import PULSE_NAME, read_pulse
-from neuron_emitter.run.service import spool_directory
+from neuron_emitter.settings.run_settings import spool_directory
 from neuron_emitter.spool.directory import holder_of
 from neuron_words.quantity_words import counted, duration
 

@@ -11,7 +11,10 @@ import click
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.command_options import AnswerSettings, PriceSettings, flag, prices
+from neuron_emf.command_output import show_answer
+from neuron_emf.cost.listing import estimate, for_people
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
+from neuron_emf.cost.tariff import tariff_of
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minute_settings import TIERS, setting
@@ -92,10 +95,6 @@ def command(**values: object) -> int:
     an instance, metrics of every core as in Container Insights, and the price
     of the instances themselves.
     """
-    from neuron_emf.command_output import show_answer  # noqa: PLC0415 - as above
-    from neuron_emf.cost.listing import estimate, for_people  # noqa: PLC0415 - not for --help
-    from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
-
     settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     tariff = tariff_of(settings.prices)
     overrides = prices(settings.price_overrides)

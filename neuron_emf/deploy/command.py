@@ -9,7 +9,28 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from neuron_emf.command_options import AnswerSettings, flag
+from neuron_emf.account import account, documented, stack_output
+from neuron_emf.command_options import AccountSettings, AnswerSettings, flag
+from neuron_emf.command_output import show, show_json
+from neuron_emf.deploy.change_set import (
+    change_listing,
+    drop_change_set,
+    drop_on_error,
+    execute,
+    make_change_set,
+    output_listing,
+)
+from neuron_emf.deploy.package import carried, release_bucket
+from neuron_emf.deploy.plan import ask_prices, for_people, plan, unpriced_sentence
+from neuron_emf.deploy.removal import read_removal, removal_listing, remove
+from neuron_emf.deploy.stack import (
+    Stack,
+    given_parameters,
+    require_one_step,
+    require_same_kind,
+    require_usable,
+    wait_until_deployed,
+)
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minute_settings import setting
@@ -21,7 +42,6 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
     from neuron_emf.deploy.package import Package
-    from neuron_emf.deploy.stack import Stack
     from neuron_wire.line_members import Members, Texts
 
 EXIT_NOT_CONFIRMED: Final = 1
@@ -83,8 +103,6 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
     are shown and confirmed first. The release is kept in a private bucket of
     the account, which the stack neuron-emf-deploy owns.
     """
-    from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help does not need it
-
     settings = DeploySettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
     if settings.delete or settings.bind_role:
         if parameters or settings.json:
@@ -102,29 +120,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         SettingsError: If a parameter cannot be read, or the template has none of its name.
         SourceError: If AWS refuses, or the deployment fails.
     """
-    from neuron_emf.command_output import show  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
-        change_listing,
-        drop_change_set,
-        drop_on_error,
-        execute,
-        make_change_set,
-        output_listing,
-    )
-    from neuron_emf.deploy.package import release_bucket  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
-        ask_prices,
-        unpriced_sentence,
-    )
-    from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
-        Stack,
-        given_parameters,
-        require_one_step,
-        require_same_kind,
-        require_usable,
-        wait_until_deployed,
-    )
-
     if settings.write_template:
         return _write(package, Path(settings.write_template))
     named = dict(_pair("parameter", text) for text in parameters)
@@ -179,13 +174,6 @@ def delete(settings: DeploySettings) -> int:
         SettingsError: If there is no such stack, or it must not be deleted.
         SourceError: If AWS refuses, or the deletion fails.
     """
-    from neuron_emf.command_output import show  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.removal import (  # noqa: PLC0415 - as above
-        read_removal,
-        removal_listing,
-        remove,
-    )
-
     where, name = _place(settings)
     removal = read_removal(where, name)
     show(*removal_listing(where, removal))
@@ -204,8 +192,6 @@ def bind_role(settings: DeploySettings) -> int:
     Raises:
         SourceError: If there is no such stack or role, or AWS refuses.
     """
-    from neuron_emf.account import documented, stack_output  # noqa: PLC0415 - as above
-
     where, _ = _place(settings)
     policy = stack_output(where, "EmitterPolicyArn", "Deploy it first.")
     role = settings.bind_role.rpartition("/")[2]  # the API accepts a name, a chart has the ARN
@@ -217,22 +203,12 @@ def bind_role(settings: DeploySettings) -> int:
 
 def _place(settings: DeploySettings) -> tuple[Account, str]:
     """Return the account, and the name of the stack."""
-    from neuron_emf.account import account  # noqa: PLC0415 - as above
-    from neuron_emf.command_options import AccountSettings  # noqa: PLC0415 - as above
-
     default = "neuron-emf-emitters" if settings.emitters_only else "neuron-emf"
     name = settings.stack_name or default
     return account(AccountSettings(stack_name=name, region=settings.region)), name
 
 
 def _show_plan(package: Package, settings: DeploySettings, named: Texts) -> int:
-    from neuron_emf.command_output import show, show_json  # noqa: PLC0415 - as above
-    from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
-        for_people,
-        plan,
-        unpriced_sentence,
-    )
-
     planned = plan(package, named)
     if settings.json:
         show_json(planned)

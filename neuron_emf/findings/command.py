@@ -8,9 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
-from neuron_emf.account import documented, rows_of, stack_output
+from neuron_emf import command_output
+from neuron_emf.account import account, documented, rows_of, stack_output
+from neuron_emf.check.aws_client import AwsClient
 from neuron_emf.command_options import (
     AccountSettings,
     AnswerSettings,
@@ -19,6 +23,14 @@ from neuron_emf.command_options import (
     flag,
     payment,
 )
+from neuron_emf.command_output import progress, show_answer
+from neuron_emf.reading.log_group import ReadLimit
+from neuron_emf.reading.periods import now_ms
+from neuron_emf.verdict import instance_verdict
+from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
+from neuron_emf.verdict.account_reading import read_account_facts
+from neuron_emf.verdict.line_guards import LINE_GUARDS
+from neuron_emf.verdict.line_reading import read_line_facts, read_other_streams
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
 from neuron_emitter.settings.minute_settings import setting
@@ -36,7 +48,6 @@ if TYPE_CHECKING:
     from neuron_accounts.findings import FindingKey, OpenFinding
     from neuron_accounts.payment import PaidByType
     from neuron_emf.account import Account
-    from neuron_emf.reading.log_group import ReadLimit
     from neuron_emf.verdict.instance_verdict import Verdict
     from neuron_wire.line_members import Members
 
@@ -95,9 +106,6 @@ def command(instance: str | None, **values: object) -> int:
 
 
 def _list_findings(settings: FindingsSettings) -> int:
-    from neuron_emf import command_output  # noqa: PLC0415 - --help needs none
-    from neuron_emf.account import account  # noqa: PLC0415 - as above
-
     findings, waiting = read_findings(account(settings))
     chosen = [
         (key, finding)
@@ -144,9 +152,6 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
 
 def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
     """Return the lines for people: a row for each of *findings*, and how many events wait."""
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
-
     table = Table(
         "Kind", "Cluster", "Instance or owner", "Since", "Steps", box=None, pad_edge=False
     )
@@ -187,13 +192,6 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     if settings.cluster or settings.kind:
         msg = "--cluster and --kind choose findings of the list. Omit them with an INSTANCE."
         raise SettingsError(msg)
-    # --help needs none of these
-    from neuron_emf.account import account  # noqa: PLC0415
-    from neuron_emf.command_output import progress, show_answer  # noqa: PLC0415
-    from neuron_emf.reading.log_group import ReadLimit  # noqa: PLC0415
-    from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
-    from neuron_emf.verdict import instance_verdict  # noqa: PLC0415
-
     looked_at = account(settings)
     paid_by_type = payment(settings.paid_by_type)
     with progress("Reading lines") as advance:
@@ -226,14 +224,6 @@ def judge(
     Raises:
         SourceError: If the lines cannot be read, or not within *limit*.
     """
-    # --help needs none of these
-    from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
-    from neuron_emf.verdict import instance_verdict  # noqa: PLC0415
-    from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
-    from neuron_emf.verdict.account_reading import read_account_facts  # noqa: PLC0415
-    from neuron_emf.verdict.line_guards import LINE_GUARDS  # noqa: PLC0415
-    from neuron_emf.verdict.line_reading import read_line_facts, read_other_streams  # noqa: PLC0415
-
     guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
     lines = read_line_facts(looked_at, instance, now_ms, paid_by_type or {}, limit)
     facts = read_account_facts(AwsClient(looked_at), instance)

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from rich.padding import Padding
+from rich.text import Text
 
-from neuron_emf.command_output import escaped
+from neuron_emf.command_output import escaped, progress, show_answer
 from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, judge
+from neuron_emf.reading.files import numbered_lines
 from neuron_emitter.command_line import Command
 from neuron_wire.extraction import ROOT_REFERENCE
 from neuron_words.quantity_words import counted
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import RenderableType
-    from rich.text import Text
 
     from neuron_emf.lint import LineVerdict
     from neuron_wire.extraction import Violation
@@ -53,9 +55,6 @@ def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     FILES hold lines in Embedded Metric Format from any program, plain or gzip;
     - is standard input. Lines that are not EMF are counted and not checked.
     """
-    from neuron_emf.command_output import progress, show_answer  # noqa: PLC0415 - not for --help
-    from neuron_emf.reading.files import numbered_lines  # noqa: PLC0415 - as above
-
     now_ms = None if no_age else int(time.time() * 1000)
     with progress("Reading lines") as advance:
         lines = numbered_lines(files, advance)
@@ -116,8 +115,6 @@ def tally(verdicts: Iterable[tuple[str, LineVerdict]]) -> Tally:
 
 def for_people(found: Tally) -> list[RenderableType]:
     """Yield the shown violations, the advice with the first of each rule, and the sums."""
-    from rich.padding import Padding  # noqa: PLC0415 - as above
-
     parts: list[RenderableType] = []
     advised = set()
     for place, violation in found.violations:
@@ -165,8 +162,6 @@ def _level(rule: str) -> str:
 
 
 def _titled(before: str, rule: str, after: str = "") -> Text:
-    from rich.text import Text  # noqa: PLC0415 - as above
-
     level = _level(rule)
     style = "bold red" if level == "error" else "yellow"
     # One line, so that an editor finds the place.

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neuron_emf.account import account
 from neuron_emf.command_options import FILE_PATH, AccountSettings, IdleSettings, flag
+from neuron_emf.command_output import show_json
+from neuron_emf.page.server import HOST, PageServer
+from neuron_emf.page.snapshot import write_snapshot
+from neuron_emf.page.view import PageView, policy
+from neuron_emf.reading.ledger_bucket import stack_ledger
 from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import EmitterError, SettingsError
 from neuron_emitter.settings.minute_settings import setting
@@ -55,13 +61,6 @@ def command(**values: object) -> int:
     it on 127.0.0.1 until Ctrl-C. Reads the log groups and alarms of the stack
     with your AWS credentials and changes nothing.
     """
-    # --help needs none of these
-    from neuron_emf.account import account  # noqa: PLC0415
-    from neuron_emf.command_output import show_json  # noqa: PLC0415
-    from neuron_emf.page.server import HOST, PageServer  # noqa: PLC0415
-    from neuron_emf.page.view import PageView, policy  # noqa: PLC0415
-    from neuron_emf.reading.ledger_bucket import stack_ledger  # noqa: PLC0415
-
     settings = PageSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     looked_at = account(settings)
     if settings.policy:
@@ -74,8 +73,6 @@ def command(**values: object) -> int:
         return 0
     view = PageView(looked_at, idle_after_minutes=settings.idle_after)
     if settings.snapshot is not None:
-        from neuron_emf.page.snapshot import write_snapshot  # noqa: PLC0415 - as above
-
         print_lines([write_snapshot(view, settings.snapshot)])
         return 0
     try:

@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from neuron_emf.command_output import escaped
+from neuron_emf.profile.profile_line import profile_of, summaries_in
+from neuron_emf.reading.periods import moment_ms
 from neuron_emitter.command_line import Command, print_lines
+from neuron_emitter.delivery.cloudwatch_logs import LogStream
+from neuron_emitter.delivery.destination import Invalid, Undelivered, stream_name
 from neuron_emitter.errors import DeliveryError, SettingsError
 from neuron_emitter.settings.minute_settings import is_printable, require_cluster, setting
 from neuron_emitter.settings.options import options
 from neuron_emitter.settings.run_settings import LOGS, STDOUT, LogGroupSettings
+from neuron_emitter.spool.spool_records import SpooledRecord
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,10 +70,6 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     core gives one line, namespace Neuron/Profile. The findings of the rules of
     thumb are printed on standard error and are in the line.
     """
-    from neuron_emf.command_output import escaped  # noqa: PLC0415 - --help does not need it
-    from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
-    from neuron_words.quantity_words import counted  # noqa: PLC0415 - as above
-
     settings = ProfileSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     require_cluster(settings.cluster)
     now_ms = int(time.time() * 1000)
@@ -91,8 +94,6 @@ def command(files: tuple[Path, ...], **values: object) -> int:
 
 
 def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tuple[str, Profile]]:
-    from neuron_emf.profile.profile_line import profile_of, summaries_in  # noqa: PLC0415 - as above
-
     model = settings.model or ("profile" if str(path) == "-" else path.stem)
     if not is_printable(model, MAX_MODEL_CHARS):
         form = f"1 to {MAX_MODEL_CHARS} printable ASCII characters, such as llama-70b"
@@ -104,14 +105,6 @@ def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tup
 
 def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     """Send the lines once and without a spool: the user sees a failure and can repeat it."""
-    from neuron_emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
-    from neuron_emitter.delivery.destination import (  # noqa: PLC0415 - as above
-        Invalid,
-        Undelivered,
-        stream_name,
-    )
-    from neuron_emitter.spool.spool_records import SpooledRecord  # noqa: PLC0415 - as above
-
     stream = stream_name("profiles/{cluster}", cluster=settings.cluster, instance_id="")
     with closing(LogStream(settings.log_group, stream, region=settings.region)) as destination:
         for number, line in enumerate(lines, 1):

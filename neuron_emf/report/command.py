@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from neuron_emf import command_output
+from neuron_emf.report import bill_report, chargeback, exports, terminal
+from neuron_emf.report.collection import collect, collect_before
 from neuron_emf.report.settings import TEAM_BY, IdleReportSettings
+from neuron_emf.report.team_report import team_parts, team_report
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
@@ -38,11 +41,6 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     standard input). Missing and unknown values are named, never shown as 0. With
     --bill the same table has the billed cost of a --month next to list price.
     """
-    # --help needs none of these
-    from neuron_emf.report import bill_report, chargeback  # noqa: PLC0415
-    from neuron_emf.report.collection import collect, collect_before  # noqa: PLC0415
-    from neuron_emf.report.team_report import team_report  # noqa: PLC0415
-
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     _refuse_what_is_ignored(settings)
     if settings.bill:
@@ -91,9 +89,6 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
     Raises:
         DeliveryError: If a file or standard output takes nothing.
     """
-    from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
-    from neuron_emf.report.team_report import team_parts  # noqa: PLC0415
-
     if settings.html is not None:
         command_output.write_file(settings.html, exports.html(report))
     if settings.csv is not None:

@@ -11,7 +11,12 @@ from pathlib import Path
 
 import click
 
+from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings, AnswerSettings, ClusterSettings, flag
+from neuron_emf.command_output import show, show_json
+from neuron_emf.page.view import PageView
+from neuron_emf.reading import periods
+from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
@@ -54,17 +59,9 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         option = "--watch" if settings.watch else "--rehearsal"
         msg = f"FILES cannot be combined with {option}. Omit one or the other."
         raise SettingsError(msg)
-    # --help needs none of these
-    from neuron_emf.command_output import show, show_json  # noqa: PLC0415
-    from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch  # noqa: PLC0415
-
     if files:
         ask = partial(answer_of_files, files, settings.cluster)
     else:
-        from neuron_emf.account import account  # noqa: PLC0415
-        from neuron_emf.page.view import PageView  # noqa: PLC0415
-        from neuron_emf.reading import periods  # noqa: PLC0415
-
         view = PageView(account(settings), now_ms=periods.now_ms)
         ask = partial(answer_of_view, view, settings.cluster)
     is_terminal = sys.stdout is not None and sys.stdout.isatty()

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from rich.text import Text
+
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import check_results
 from neuron_emf.check_results import CHECK_FAILED, LONGEST, NOT_TRIED, WARNING, failures
@@ -176,8 +178,6 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
 
 def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     """Return the verdict in one sentence, its commands, the failed guards, and all results."""
-    from rich.text import Text  # noqa: PLC0415 - as `checks` does
-
     ask = f"Ask {found.owner or 'whose it is'}"
     word = {VERDICT_RELEASE: "Release it", VERDICT_ASK: ask, VERDICT_KEEP: "Keep it"}[found.answer]
     answer = printable(f"{word}: {found.reason}", LONGEST)

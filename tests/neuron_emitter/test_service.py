@@ -17,7 +17,7 @@ import pytest
 
 from neuron_emitter.reports.monitor_config import requested_config
 from neuron_emitter.run import service
-from neuron_emitter.settings import RunSettings
+from neuron_emitter.settings import RunSettings, run_settings
 from neuron_wire import parse
 from proof.emitter_process import environment
 from proof.factories.records import AN_INSTANCE
@@ -66,11 +66,11 @@ def test_the_spool_directory_depends_on_output_and_rights(
     """
     place = tmp_path / "var" / "neuron-emf" if system else Path("/proc/no-such/neuron-emf")
     place.parent.mkdir(parents=True, exist_ok=True) if system else None
-    monkeypatch.setattr(service, "SYSTEM_SPOOL", place)
+    monkeypatch.setattr(run_settings, "SYSTEM_SPOOL", place)
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    directory = service.spool_directory(RunSettings(**changes))
+    directory = run_settings.spool_directory(RunSettings(**changes))
     expected = str(place) if expected == "SYSTEM" else expected
     assert expected == (None if directory is None else str(directory))
 

@@ -37,7 +37,7 @@ from neuron_emitter.run.loop import Emitter
 from neuron_emitter.run.outlet import Outlet
 from neuron_emitter.run.signals import Signals, Supervisor
 from neuron_emitter.settings.minute_settings import require_cluster
-from neuron_emitter.settings.run_settings import LOGS, MONITOR_INPUT, STDOUT
+from neuron_emitter.settings.run_settings import LOGS, MONITOR_INPUT, STDOUT, spool_directory
 from neuron_emitter.spool import Spool
 from neuron_wire.names import region_of_variables
 from neuron_words.quantity_words import counted
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.monitor_config import MonitorConfig
     from neuron_emitter.reports.source import Source
     from neuron_emitter.settings import RunSettings
-
-SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 
 _FIXED: Final = """
     attribution input instance_id instance_type kernel_messages monitor_command proc_dir prometheus
@@ -280,18 +278,6 @@ def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) ->
     if settings.input == "-":
         return standard_input()
     return open_file(Path(settings.input))
-
-
-def spool_directory(settings: RunSettings) -> Path | None:
-    """Return the directory that keeps records until they are delivered; None for memory."""
-    if settings.spool_dir is not None:
-        return settings.spool_dir
-    if settings.output == STDOUT:
-        return None
-    if os.access(SYSTEM_SPOOL if SYSTEM_SPOOL.exists() else SYSTEM_SPOOL.parent, os.W_OK):
-        return SYSTEM_SPOOL
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "neuron-emf"
 
 
 def warn_of_unread_input() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import warnings
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from neuron_emitter.settings.minute_settings import (
 from neuron_wire.names import PAID_VALUES
 
 EVERY_TAG: Final = ".*"
+SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 MAX_REQUESTED_PERIOD_S: Final = 15
 """The longest period: with longer ones, one lost report leaves half a minute unknown."""
 
@@ -289,3 +291,15 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
                 "of them."
             )
             raise SettingsError(msg)
+
+
+def spool_directory(settings: RunSettings) -> Path | None:
+    """Return the directory that keeps records until they are delivered; None for memory."""
+    if settings.spool_dir is not None:
+        return settings.spool_dir
+    if settings.output == STDOUT:
+        return None
+    if os.access(SYSTEM_SPOOL if SYSTEM_SPOOL.exists() else SYSTEM_SPOOL.parent, os.W_OK):
+        return SYSTEM_SPOOL
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "neuron-emf"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emf import account as accounts
-from neuron_emf.deploy import package
+from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stacks
 from tests.stack.stack_template import release_template
 
@@ -26,11 +25,11 @@ def emitters(repository):
 def deploy(monkeypatch, release, emitters, typed):
     """Return a function that deploys to a fake account and returns exit code and output."""
     kinds = {False: release, True: emitters}
-    monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
+    monkeypatch.setattr(command, "carried", lambda emitters_only: kinds[emitters_only])
     monkeypatch.setattr(stacks, "STACK_POLL_S", 0.0)
 
     def call(fake, *words, asks=False):
-        monkeypatch.setattr(accounts, "account", lambda _: fake)
+        monkeypatch.setattr(command, "account", lambda _: fake)
         return typed("deploy", *([] if asks else ["--yes"]), *words)
 
     return call

@@ -55,7 +55,7 @@ def test_the_same_files_give_the_same_zip(tmp_path):
 
 def test_files_for_another_tool_are_written(release, tmp_path, monkeypatch):
     """Without an account, deploy writes the template, its zip and the required capabilities."""
-    monkeypatch.setattr(package, "carried", lambda **_: release)
+    monkeypatch.setattr(command, "carried", lambda **_: release)
     ended = CliRunner().invoke(command.command, ["--write-template", str(tmp_path / "out")])
     assert {"template.yaml", release.functions_key} == {
         path.name for path in (tmp_path / "out").iterdir()

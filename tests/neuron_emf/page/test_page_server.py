@@ -253,7 +253,7 @@ def test_the_policy_has_the_bucket_of_the_ledger_and_its_key(typed, hour, monkey
     """
     The policy names an adopted bucket, and admits any key only through S3 and for that bucket.
     """
-    monkeypatch.setattr("neuron_emf.reading.ledger_bucket.stack_ledger", ledger_of(hour))
+    monkeypatch.setattr("neuron_emf.page.command.stack_ledger", ledger_of(hour))
     code, out, err = typed("page", "--policy", "--region", "us-gov-west-1")
     assert 0 == code
     assert "" == err

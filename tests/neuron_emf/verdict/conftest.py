@@ -9,8 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from neuron_emf.account import Account
-from neuron_emf.check import aws_client
-from neuron_emf.reading import periods
+from neuron_emf.findings import command
 from neuron_emf.verdict.instance_verdict import EXIT_CODES
 from proof.account.account_double import AccountDouble
 from proof.factories.records import AN_INSTANCE
@@ -70,8 +69,8 @@ def answered(typed, monkeypatch, logs):
             streams.clear()
         world.put_into(logs.account)
         monkeypatch.setattr(Account, "client", lambda *_: logs)
-        monkeypatch.setattr(periods, "now_ms", lambda: world.now_ms)
-        monkeypatch.setattr(aws_client, "AwsClient", lambda _: FakeAws(world.answers))
+        monkeypatch.setattr(command, "now_ms", lambda: world.now_ms)
+        monkeypatch.setattr(command, "AwsClient", lambda _: FakeAws(world.answers))
         return typed("findings", AN_INSTANCE, "--json", "-r", "us-west-2", *world.words)
 
     return call

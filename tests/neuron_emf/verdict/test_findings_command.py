@@ -12,9 +12,8 @@ from moto import mock_aws
 
 from aggregator.storage.table import Table
 from neuron_emf.account import Account
-from neuron_emf.check import aws_client
 from neuron_emf.check.aws_client import ACCESS, Answer
-from neuron_emf.reading import periods
+from neuron_emf.findings import command
 from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
 from neuron_emf.verdict.line_guards import LINE_GUARDS
 from neuron_wire.owners import Owner
@@ -122,8 +121,8 @@ def of_account(typed, monkeypatch):
     """Return a function that asks at a moment about an account with given lines and answers."""
 
     def call(now_ms, put, answers, *words):
-        monkeypatch.setattr(periods, "now_ms", lambda: now_ms)
-        monkeypatch.setattr(aws_client, "AwsClient", lambda _account: FakeAws(answers))
+        monkeypatch.setattr(command, "now_ms", lambda: now_ms)
+        monkeypatch.setattr(command, "AwsClient", lambda _account: FakeAws(answers))
         with AccountDouble(lambda: now_ms / 1000) as account:
             for name, value in account.variables.items():
                 monkeypatch.setenv(name, value)
