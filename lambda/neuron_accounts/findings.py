@@ -26,9 +26,6 @@ IDLE_OWNER: Final = "idle-owner"
 SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
 FINDING_KINDS: Final = (IDLE_INSTANCE, IDLE_OWNER, SILENT_INSTANCE, HARDWARE_FAULT)
-OWNER_KINDS: Final = (IDLE_OWNER, "idle-cores")
-"""The kinds about an owner; the second one, of an earlier version, is only closed."""
-
 Change = Literal["opened", "worsened", "closed"]
 OPENED: Final = "opened"
 WORSENED: Final = "worsened"
@@ -38,7 +35,6 @@ CLOSED_BY_WORK: Final = "work"
 CLOSED_BY_REPORT: Final = "reported"
 CLOSED_BY_QUIET: Final = "quiet"
 CLOSED_AS_GONE: Final = "gone"
-CLOSED_AS_REPLACED: Final = "replaced"
 
 LEAST_IDLE_MINUTES: Final = 60
 """Idle minutes below which an instance is kept, in events and in `neuron-emf findings`."""

@@ -79,8 +79,7 @@ class Then:
 
         types: Types of instances, from the last row; summaries have none.
 
-        cluster_types: All owners together, by instance type and cluster. Older summaries have
-            none.
+        cluster_types: All owners together, by instance type and cluster.
 
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
@@ -133,13 +132,13 @@ class Then:
             for instance_id, cluster, *numbers in zip(*document["Instances"], strict=True):
                 instance = InstanceKey(instance_id, cluster)
                 self.instances.setdefault(instance, CoreTime()).fold_time(_time_of_numbers(numbers))
-            for name, cluster, *numbers in zip(*document.get("Types", ()), strict=True):
+            for name, cluster, *numbers in zip(*document["Types"], strict=True):
                 key = TypeKey(name, cluster)
                 self.cluster_types.setdefault(key, CoreTime()).fold_time(_time_of_numbers(numbers))
             self.unlisted += document["Unlisted"]
             self.unpriced.update(document["Unpriced"])
             self.bases.update(document["Bases"])
-            for cluster, *sums in zip(*document.get("Clusters", ()), strict=True):
+            for cluster, *sums in zip(*document["Clusters"], strict=True):
                 self.cluster_hours.setdefault((cluster, hour), ClusterHour()).fold_instances(*sums)
         except (KeyError, TypeError, ValueError) as error:
             raise WireFormatError(BAD_MEMBER, "a summary of the ledger cannot be read") from error
@@ -183,13 +182,11 @@ def then_of(rows: Sequence[LedgerRow]) -> Then:
 
 def time_of_row(row: LedgerRow) -> CoreTime:
     """Return one owner's time of an instance in an hour; money in billionths of a dollar."""
-    # A row of an older release has no unpriced core-minutes.
-    unpriced = row.allocated if row.list_cost is None else row.unpriced
     if row.owner == UNKNOWN_OWNER:
         return CoreTime(
             row.allocated,
             unknown=row.allocated,
-            unpriced=unpriced,
+            unpriced=row.unpriced,
             cost=row.list_cost or 0,
             unknown_cost=row.list_cost or 0,
         )
@@ -206,12 +203,12 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         money[part] = avoidable
         money[Part.COMMITTED] = row.committed_cost
         money[Part.SHARED] = cost - avoidable - row.committed_cost
-    is_priced = row.executions is not None and not unpriced
+    is_priced = row.executions is not None and not row.unpriced
     return CoreTime(
         allocated=row.allocated,
         busy=row.busy or 0,
         used=row.used or 0,
-        unpriced=unpriced,
+        unpriced=row.unpriced,
         cost=row.list_cost or 0,
         unpriced_idle=idle if cost is None else 0,
         idle_by_part=minutes,
@@ -237,7 +234,7 @@ def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreT
 
 _SUMS: Final = ("allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle")
 _sums_of: Final = attrgetter(*_SUMS)
-_WORKS: Final = ("executions", "executions_cost", "priced_executions", "unknown_cost")
+_WORKS: Final = ("executions", "priced_executions", "executions_cost", "unknown_cost")
 _works_of: Final = attrgetter(*_WORKS)
 
 
@@ -264,35 +261,19 @@ def idle_sums(
 
 
 def cluster_times(columns: Sequence[Sequence[Any]]) -> dict[str, CoreTime]:
-    """Return the time of all owners of each cluster, from the column of owners of a summary."""
-    rows = defaultdict(list)
-    for _, cluster, _, *numbers in zip(*columns, strict=True):
-        rows[cluster].append(numbers)
-    return {
-        cluster: _time_of_numbers([_sum_of_known(column) for column in zip(*some, strict=True)])
-        for cluster, some in rows.items()
-    }
+    """Return the time of all owners of each cluster, from the columns of types of a summary."""
+    times: dict[str, CoreTime] = defaultdict(CoreTime)
+    for _, cluster, *numbers in zip(*columns, strict=True):
+        times[cluster].fold_time(_time_of_numbers(numbers))
+    return times
 
 
-def _sum_of_known(numbers: Sequence[Any]) -> Any:  # noqa: ANN401  # None only of executions
-    if None not in numbers:
-        return sum(numbers)
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
-
-
-def _time_of_numbers(numbers: list[int]) -> CoreTime:
-    """Return a time from `_columns`; an earlier release wrote less about executions."""
-    allocated, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
-    half = len(Part)
-    time = CoreTime(
-        allocated, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
-        parts[half : 2 * half],
-    )  # fmt: skip
-    works = parts[2 * half :]
-    if len(works) == len(_WORKS):
-        for name, number in zip(_WORKS, works, strict=True):
-            setattr(time, name, number)
-    elif unknown == allocated:
-        time.unknown_cost = cost
-    return time
+def _time_of_numbers(numbers: list[Any]) -> CoreTime:
+    """Return a time from `_columns`."""
+    parts = len(_SUMS)
+    money = parts + len(Part)
+    works = money + len(Part)
+    idle_by_part = numbers[parts:money]
+    cost_by_part = numbers[money:works]
+    values = [*numbers[:parts], idle_by_part, cost_by_part, *numbers[works:]]
+    return CoreTime(*values)

@@ -11,7 +11,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
+from neuron_accounts.findings import IDLE_OWNER, PARTITION, FindingsState, finding_id
 from neuron_emf import command_output
 from neuron_emf.account import account, documented, rows_of, stack_output
 from neuron_emf.check.aws_client import AwsClient
@@ -174,7 +174,7 @@ def for_programs(findings: Listed, waiting: int) -> Members:
                 "Step": finding.step,
                 "Kind": key.kind,
                 "ClusterName": key.cluster,
-                "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
+                "Owner" if key.kind == IDLE_OWNER else "InstanceId": key.subject,
                 "Opened": iso_minute(finding.opened),
                 "Since": iso_minute(finding.since),
                 "LastStep": iso_minute(finding.stepped),

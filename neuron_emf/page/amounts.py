@@ -76,11 +76,11 @@ class Amounts:
         """Add the ledger's summary of *hour*."""
         document = msgspec.json.decode(unpack_lines(payload))
         self.settled.add(hour)
-        for cluster, time in cluster_times(document["Owners"]).items():
+        for cluster, time in cluster_times(document["Types"]).items():
             self.cells[cluster, hour * HOUR_MS] = time
         for name, size in KEY_SIZES.items():
             table = self.tables[name]
-            for key, *sums in idle_sums(document.get(name, ()), size):
+            for key, *sums in idle_sums(document[name], size):
                 _fold(table, key, sums)
 
     def fold_amounts(self, other: Amounts) -> None:

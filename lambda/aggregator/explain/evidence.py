@@ -74,12 +74,13 @@ class RecentErrors(NamedTuple):
         minutes: Minutes of that hour with errors.
     """
 
-    in_minute: float
-    in_hour: float
+    in_minute: float = 0.0
+    in_hour: float = 0.0
     minutes: int = 0
 
 
 _UNKNOWN_NOW: Final = cluster_now({})
+_NO_ERRORS: Final = RecentErrors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Evidence:
         cost_today: The cost of its idle cores today; None if no amount was published, or the alarm
             is not about cost.
 
-        published: Published errors; None unless the alarm is about them.
+        published: Published errors; 0 unless the alarm is about them.
 
         silent: The last rollup with silent instances; `NOTHING` unless the alarm is about them.
 
@@ -117,7 +118,7 @@ class Evidence:
     now: ClusterNow = _UNKNOWN_NOW
     age_s: float | None = None
     cost_today: CostToday | None = None
-    published: RecentErrors | None = None
+    published: RecentErrors = _NO_ERRORS
     silent: JsonObject = field(default_factory=dict)
     trouble: str = ""
 
@@ -164,12 +165,12 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
 
 def _published(
     subject: ClusterAlarm, cluster: str, rollup: JsonObject, table: Table, now_s: float
-) -> RecentErrors | None:
+) -> RecentErrors:
     metric = subject.metric
     this_minute = minute_at(now_s)
     rollup_minute = minute_in(rollup, "Minute")
     if subject.about == "minute" or rollup_minute is None:
-        return None
+        return _NO_ERRORS
     hour = range(this_minute - HOUR_MINUTES, this_minute + 1)
     tallies = _tallies(metric, cluster, table, {*hour, rollup_minute})
     in_line = number_in(rollup, metric) or 0.0  # the line may be printed before it is stored

@@ -212,10 +212,9 @@ def _urgency(evidence: Evidence, entry: JsonObject, failed: Amounts) -> tuple[Ur
     reason = f"{share_words(share)} of the executions on this instance failed"
     if share >= _LITTLE_PERCENT:
         return NOW, f"{reason}."
-    published = evidence.published
     if failed[_NUMERICAL]:
         return TODAY, f"{reason}. Results with numerical errors may be in use."
-    if published and published.minutes > _PERSISTENT_MINUTES:
+    if evidence.published.minutes > _PERSISTENT_MINUTES:
         return TODAY, f"{reason}, and failures continue."
     return CAN_WAIT, f"{reason}. Callers can retry."
 
@@ -235,12 +234,10 @@ def _failing(evidence: Evidence, lists: Mapping[str, str]) -> tuple[float, str, 
         entry = entries[instance_id]
         failing.append((entry, max(by_kind.values()), f"{instance_words(entry)}: {words}"))
     failing.sort(key=lambda item: -item[1])
-    # Published amounts, or, from a release that did not publish this sum, the listed amounts.
-    total = in_hour = sum(count for _, count, _ in failing)
+    listed_total = sum(count for _, count, _ in failing)
     published = evidence.published
-    if published is None:
-        return total, f"In the last hour: {amount(in_hour)}.", failing
-    total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
+    total = max(listed_total, published.in_minute)
+    in_hour = max(listed_total, published.in_hour)
     minutes = f" in {counted(published.minutes, 'minute')}" if published.minutes else ""
     return total, f"In the last hour: {amount(in_hour)}{minutes}.", failing
 

@@ -17,10 +17,10 @@ from neuron_accounts.findings import (
     CLOSED,
     HARDWARE_FAULT,
     IDLE_INSTANCE,
+    IDLE_OWNER,
     LEAST_COVERAGE_PERCENT,
     LEAST_IDLE_MINUTES,
     MOST_HOST_VCPUS,
-    OWNER_KINDS,
     finding_id,
 )
 from neuron_accounts.instance_types import INSTANCE_TYPES
@@ -175,7 +175,7 @@ def event_of(
         "Change": step.change,
         "Kind": key.kind,
         "ClusterName": key.cluster,
-        "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
+        "Owner" if key.kind == IDLE_OWNER else "InstanceId": key.subject,
         "Minute": iso_minute(minute),
         "Opened": iso_minute(step.after.opened),
         "Since": iso_minute(step.after.since),

@@ -154,8 +154,6 @@ class InstanceFindings:
             return
         key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
         before = state.findings.get(key)
-        if before and before.stepped >= self._minute and instance not in state.faults:
-            return  # an earlier version reported the faults without storing their minutes
         step = step_faults(before, faults - reported, self._minute, self._newest(state))
         self._draft(key, step, found, faults)
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings.detail import NO_ROLLUP_FACTS, event_of, owner_members
 from aggregator.findings.instance_findings import MAX_DUE
-from aggregator.findings.steps import close_finding, step_absence, step_idleness
+from aggregator.findings.steps import step_absence, step_idleness
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_accounts.cluster_idle import IdleOwners
 from neuron_accounts.findings import (
     CLOSED,
-    CLOSED_AS_REPLACED,
     IDLE_OWNER,
     FindingKey,
     FindingsState,
@@ -98,11 +97,7 @@ class OwnerFindings:
                 self._apply(of_minute, state, self._owner_steps(of_minute, state))
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
-        found: _OwnerSteps = {
-            key: close_finding(before, of_minute.minute, CLOSED_AS_REPLACED)
-            for key, before in state.findings.items()
-            if key.kind != IDLE_OWNER
-        }
+        found: _OwnerSteps = {}
         if of_minute.idle is None:
             return found  # with too many owners, it is unknown which of them has no idle core
         room = MAX_OPEN_OWNERS - len(state.findings)

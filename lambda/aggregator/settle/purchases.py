@@ -71,7 +71,7 @@ def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:
 
 
 def unpacked(payload: bytes) -> Purchases:
-    """Return the instances of one part; a part that an older release packed has no types."""
+    """Return the instances of one part."""
     return {
         instance_id: Ec2Instance(*bought)
         for *bought, ids in unpack_json(payload)

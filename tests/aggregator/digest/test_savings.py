@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aggregator.digest.function import Week, digest_text
-from neuron_accounts.ledger import LedgerRow, gzip_lines, row_line, unpack_lines
+from neuron_accounts.ledger import LedgerRow, row_line
 from neuron_accounts.savings import savings_of
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
@@ -228,16 +228,3 @@ def test_savings_are_at_most_three_sentences_with_their_hours():
     paid = {key: hour for key, hour in hours.items() if key[0] == "e"}
     expected = ["Cluster e, 168 of 168 hours: unused: 336.0 core hours already paid."]
     assert expected == savings_sentences(savings_of(paid, len(PERIOD)), len(PERIOD))
-
-
-def test_a_summary_of_an_older_release_has_no_savings():
-    """
-    A summary of an older release counts in sums, but its hour is not a covered hour of any cluster.
-    """
-    rows = rows_of(PERIOD[0], "i-a", "a", 2, price=10**9, state="idle")
-    document = json.loads(unpack_lines(then_of(rows).summary()))
-    del document["Clusters"]
-    week = Week(hours=PERIOD)
-    week.fold_hours([(PERIOD[0], gzip_lines([json.dumps(document)]))])
-    assert 2 * 10**9 == week.total.idle_cost
-    assert [] == savings_of(week.cluster_hours, len(PERIOD))

@@ -6,14 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.storage.values import FindingsItem
-from neuron_accounts.findings import (
-    CLUSTER_PLACE,
-    FindingKey,
-    FindingsState,
-    OpenFinding,
-    finding_id,
-)
 from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
@@ -310,25 +302,6 @@ def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, wor
     works = held("bb", (0, 0), "ml/other-1/main")
     closing = [fleet.pass_minute(works, *makers[1:]) for _ in range(3)]
     assert [[], [], ["work", "work"]] == [[event["Reason"] for event in sent] for sent in closing]
-
-
-def test_what_an_earlier_release_found_of_an_owner_is_closed():
-    """
-    An owner finding of an earlier release is closed under its own kind and ID, and a fully idle
-    owner gets a new one.
-    """
-    fleet = FindingsFleet()
-    opened = OpenFinding(MINUTE - 9, MINUTE - 30, 2, 1, MINUTE - 5)
-    key = FindingKey("training", "idle-cores", "slurm:7 ann")
-    payload = FindingsState(MINUTE - 5, {key: opened}).packed()
-    fleet.table.findings[f"{CLUSTER_PLACE}training"] = FindingsItem(1, 0, payload)
-    sent = owners(fleet.pass_minute(held("aa", (20, 20))))
-    assert [
-        (3, "idle-cores", "slurm:7 ann", "closed"),
-        (1, "idle-owner", "slurm:7 ann", "opened"),
-    ] == shown(sent)
-    assert "replaced" == sent[0]["Reason"]
-    assert finding_id(key, MINUTE - 9) == sent[0]["Id"]
 
 
 def test_an_owner_whose_cores_nobody_knows_stays():

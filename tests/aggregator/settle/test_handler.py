@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from typing import Any
 
 import boto3
@@ -129,12 +128,3 @@ def test_every_page_of_ec2_is_read(monkeypatch):
     assert reported == {
         key: instance for part in parts for key, instance in purchases.unpacked(part).items()
     }
-
-
-def test_an_answer_that_an_older_release_kept_is_read():
-    """
-    An answer that an older release kept, without instance types, is read; the lines have the types.
-    """
-    kept = zlib.compress(json.dumps([["capacity-block", "cr-1", ["i-1", "i-2"]]]).encode())
-    expected = dict.fromkeys(("i-1", "i-2"), Ec2Instance("capacity-block", "cr-1"))
-    assert expected == purchases.unpacked(kept)
