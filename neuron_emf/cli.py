@@ -87,7 +87,8 @@ class CommandGroup(click.Group):
     epilog=(
         "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
         "4 the destination rejected the records (they stay in the spool); "
-        "check and lint: 1 a problem was found; findings: 1 the instance may not be stopped."
+        "check and lint: 1 a problem was found; findings INSTANCE: 0 release it, 1 ask its owner, "
+        "3 keep it; report --bill: 5 the month does not reconcile."
     ),
     no_args_is_help=False,
 )
