@@ -19,6 +19,8 @@ from neuron_emitter.command_line import (
 )
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.logs import log_to_stderr
+from neuron_emitter.replay import replay as replayed
+from neuron_emitter.run import service
 from neuron_emitter.settings import ReplaySettings, RunSettings
 from neuron_emitter.settings.options import options
 
@@ -51,8 +53,6 @@ def run(context: click.Context, /, **values: object) -> None:
     SIGTERM and SIGINT end it in order; SIGHUP makes it read its configuration
     again, which counts from the next minute on.
     """
-    from neuron_emitter.run import service  # noqa: PLC0415 - replay and --help do not need it
-
     is_asked_to_print = values.pop(_PRINT_MONITOR_CONFIG)
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
@@ -97,8 +97,6 @@ def replay(invocation: Invocation, /, files: tuple[Path, ...], **values: object)
     FILES hold reports as neuron-monitor writes them, plain or compressed with gzip. The same
     input gives the same bytes, whenever and wherever it is run.
     """
-    from neuron_emitter.replay import replay as replayed  # noqa: PLC0415 - as above
-
     settings = ReplaySettings(**values)  # type: ignore[arg-type]  # as above
     log_to_stderr(verbose=False)
     with invocation.progress("Reading reports") as advance:

@@ -8,13 +8,13 @@ with the script's names. All other settings come from the variables and the conf
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.run.signals import RUN, end_at_once_if_stopped
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
 DROP_IN_NAME: Final = "neuron-monitor-emf"
@@ -38,7 +38,7 @@ _DROP_IN_EPILOG: Final = (
 def main() -> None:
     """Read reports until the pipe ends or a stop is asked for; end the process."""
     end_at_once_if_stopped()
-    from neuron_emitter import cli, command_line  # noqa: PLC0415 - after the signals, as in __main__
+    from neuron_emitter import cli, command_line  # noqa: PLC0415 - 0.2 s, as in __main__
 
     words = run_words(parser().parse_args(sys.argv[1:]))
     command_line.main(cli.cli, words, unnamed_cluster=UNNAMED_CLUSTER)
@@ -46,9 +46,7 @@ def main() -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return a parser for the options of neuron-monitor-cloudwatch.py."""
-    import argparse  # noqa: PLC0415 - after the signals, as in __main__
-
-    from neuron_emitter.lines.line_settings import COMMON_DIMS  # noqa: PLC0415
+    from neuron_emitter.lines.line_settings import COMMON_DIMS  # noqa: PLC0415 - as above
 
     parser = argparse.ArgumentParser(DROP_IN_NAME, description=_HELP, epilog=_DROP_IN_EPILOG)
     parser.add_argument(

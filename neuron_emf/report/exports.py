@@ -140,7 +140,7 @@ def csv_text(report: IdleReport) -> str:
 
 def html(report: IdleReport) -> str:
     """Return the report as one HTML page for light, dark and print, without scripts or requests."""
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - only --html needs it
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - 0.1 s and 10 MB for --html
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -73,7 +73,7 @@ _SDK_KINDS: Final = {
     # The response was incomplete, or not from AWS.
     "connection_lost": """
         ChecksumError FlexibleChecksumError HTTPClientError IncompleteReadError PaginationError
-        ResponseParserError
+        ResponseParserError UnreadableResponseError
     """,
 }
 

@@ -3,8 +3,8 @@ Put records into a CloudWatch log stream. This is the only module of the emitter
 
 It puts records first and creates the stream only if it is missing, without a Describe call: 10,000
 instances that start together would exceed the 25 calls a second of DescribeLogStreams. The SDK does
-not retry; `neuron_emitter.delivery.delivery` does. The first send imports this module, because
-other outputs do not need it.
+not retry; `neuron_emitter.delivery.delivery` does. The first send imports boto3, because other
+outputs do not need it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import time
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, cast
+
+from botocore import exceptions as aws
 
 from neuron_emitter import __version__
 from neuron_emitter.delivery.aws_failures import (
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from botocore.client import BaseClient
-    from botocore.exceptions import ClientError
+    from botocore.session import Session
 
     from neuron_emitter.delivery.destination import Response
     from neuron_emitter.spool.spool_records import SpooledRecord
@@ -55,6 +57,10 @@ SKEW_LOG_INTERVAL_S: Final = 3600.0
 _STALE_AFTER: Final = "access client credentials no_region signature"
 
 _log = logging.getLogger(__name__)
+
+
+class UnreadableResponseError(ValueError):
+    """CloudWatch Logs, or a proxy before it, returned something that the SDK cannot read."""
 
 
 class LogStream:
@@ -103,11 +109,8 @@ class LogStream:
 
     def missing_for_call(self) -> Refused | None:
         """Return why a first call would fail: no Region or no credentials. No call is made."""
-        import botocore.session  # noqa: PLC0415 loaded with the first send
-        from botocore import exceptions as aws  # noqa: PLC0415
-
         try:
-            session = botocore.session.Session()
+            session = _new_session()
             if not (self._region or session.get_config_variable("region") or self._instance_region):
                 raise aws.NoRegionError
             if session.get_credentials() is None:
@@ -124,8 +127,7 @@ class LogStream:
             self._client = None
 
     def _answer(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        from botocore import exceptions as aws  # noqa: PLC0415 loaded with the first send
-        from botocore.parsers import ResponseParserError  # noqa: PLC0415
+        from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as in `_connect`
 
         try:
             if self._client is None:
@@ -145,11 +147,10 @@ class LogStream:
         return outcome
 
     def _connect(self) -> BaseClient:
-        import boto3  # noqa: PLC0415 loaded with the first send
-        import botocore.session  # noqa: PLC0415
-        from botocore.config import Config  # noqa: PLC0415
+        import boto3  # noqa: PLC0415 - 0.1 s and 10 MB that other outputs save
+        from botocore.config import Config  # noqa: PLC0415 - as above
 
-        core = botocore.session.Session()  # a new session looks up credentials again
+        core = _new_session()
         files = core.get_component("data_loader").file_loader
         files.load_file = lean_loading(files.load_file)
         core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
@@ -165,8 +166,6 @@ class LogStream:
         return session.client("logs", region_name=self._region, config=config)
 
     def _put(self, client: BaseClient, batch: Sequence[SpooledRecord]) -> Delivered:
-        from botocore import exceptions as aws  # noqa: PLC0415 loaded with the first send
-
         place = {"logGroupName": self._group, "logStreamName": self._stream}
         events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
         try:
@@ -194,6 +193,13 @@ class LogStream:
                 _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
 
 
+def _new_session() -> Session:
+    """Return a session that looks up credentials again."""
+    import botocore.session  # noqa: PLC0415 - as in `_connect`
+
+    return botocore.session.Session()
+
+
 def _require_answer(response_dict: Response | None, **_event: object) -> None:
     """
     Raise an error if a response with HTTP 200 has no JSON object.
@@ -202,11 +208,9 @@ def _require_answer(response_dict: Response | None, **_event: object) -> None:
     an empty response. Rejected records would then count as delivered.
 
     Raises:
-        ResponseParserError:
+        UnreadableResponseError:
             If the body is not a JSON object.
     """
-    from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
-
     if response_dict is None:
         return  # no response: the SDK has raised an error already
     status = cast("int", response_dict["status_code"])
@@ -218,14 +222,14 @@ def _require_answer(response_dict: Response | None, **_event: object) -> None:
         is_answer = isinstance(json.loads(body), dict)
     if not is_answer:
         msg = f"HTTP {status} returned {len(body)} bytes that are not a JSON object"
-        raise ResponseParserError(msg)
+        raise UnreadableResponseError(msg)
 
 
 def _sdk_outcome(error: Exception) -> Outcome:
     return sdk_outcome({kind.__name__ for kind in type(error).__mro__}, str(error))
 
 
-def _failure(error: ClientError) -> Failure:
+def _failure(error: aws.ClientError) -> Failure:
     words = error.response.get("Error", {})
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
@@ -242,14 +246,12 @@ def _called(operation: Callable[..., Response], **parameters: object) -> Respons
     Call *operation*.
 
     Raises:
-        ResponseParserError:
-            Also if a member of the response has an unexpected type, for which the SDK raises one of
+        UnreadableResponseError:
+            If a member of the response has an unexpected type, for which the SDK raises one of
             several errors.
     """
-    from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
-
     try:
         return operation(**parameters)
     except (AttributeError, LookupError, RecursionError, TypeError) as error:
         msg = f"the SDK cannot read the response: {type(error).__name__}"
-        raise ResponseParserError(msg) from error
+        raise UnreadableResponseError(msg) from error

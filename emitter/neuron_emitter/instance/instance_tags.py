@@ -93,12 +93,11 @@ def describe_tags(instance_id: str, region: str | None, *, environ: Mapping[str,
 
 
 def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _TagsOrReason:
-    # Lazy import: 18 MB, used only if no other source has the cluster name.
-    from botocore.auth import SigV4Auth  # noqa: PLC0415
-    from botocore.awsrequest import AWSRequest  # noqa: PLC0415
-    from botocore.httpsession import URLLib3Session  # noqa: PLC0415
-    from botocore.session import get_session  # noqa: PLC0415
-    from botocore.utils import get_environ_proxies  # noqa: PLC0415
+    from botocore.auth import SigV4Auth  # noqa: PLC0415 - 8 MB if no other source has the name
+    from botocore.awsrequest import AWSRequest  # noqa: PLC0415 - as above
+    from botocore.httpsession import URLLib3Session  # noqa: PLC0415 - as above
+    from botocore.session import get_session  # noqa: PLC0415 - as above
+    from botocore.utils import get_environ_proxies  # noqa: PLC0415 - as above
 
     try:
         session = get_session()
