@@ -134,13 +134,12 @@ def host_words(percent: float | None, vcpus: int | None) -> str:
     return f"{percent * vcpus / 100:.3g} of {vcpus} vCPUs are busy"
 
 
-def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> str:
-    """Return `50 of 98 known cores (51 %)`; empty if unknown. Under a heading, *noun* is empty."""
+def idle_words(now: ClusterNow, state: str = "") -> str:
+    """Return `50 of 98 known cores (51 %)`; empty if unknown. *state* follows the cores."""
     if now.idle is None or now.known is None:
         return ""
     share = "" if now.idle_percent is None else f" ({share_words(now.idle_percent)})"
-    known = counted(now.known, noun) if noun else amount(now.known)
-    return f"{amount(now.idle)} of {known}{state}{share}"
+    return f"{amount(now.idle)} of {counted(now.known, 'known core')}{state}{share}"
 
 
 def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:

@@ -247,7 +247,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> JsonObject:
 
 
 def _idle(now: ClusterNow, none: str) -> JsonObject:
-    words = idle_words(now, noun="")
+    words = idle_words(now)
     allocated = "Allocation not reported"
     unknown = ""
     if now.allocated is not None and now.unallocated is not None:
@@ -303,7 +303,13 @@ def _cost(now: ClusterNow, none: str) -> JsonObject:
 
 def _avoidable(now: ClusterNow, none: str) -> JsonObject:
     words = per_hour(now.avoidable)
+    at_most = ""
+    if now.avoidable is not None and now.cost:
+        at_most = (
+            f"at most, {share_words(100 * now.avoidable / now.cost)} of the cost of idle cores"
+        )
     notes = (
+        at_most,
         fully_idle_words(now),
         avoidable_parts_words(now),
         in_other_clusters_words(now),

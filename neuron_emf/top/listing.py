@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Group
@@ -18,17 +19,30 @@ from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.reading import periods
 from neuron_emf.reading.now_reader import answer_of, now_of_files
 from neuron_emitter.errors import EmitterError, SourceError
+from neuron_wire.names import MINUTE_MS
 from neuron_words.name_words import printable
-from neuron_words.quantity_words import amount, counted, coverage_words, dollars, duration, moment
+from neuron_words.now_words import URGENCIES
+from neuron_words.quantity_words import (
+    amount,
+    coverage_words,
+    dollars,
+    duration,
+    joined,
+    moment,
+    share_words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
 
     from neuron_emf.page.view import PageView
     from neuron_wire.line_members import JsonObject
+
+    Firing = tuple[JsonObject, JsonObject]
+    """An alarm, and the row of its cluster or of itself."""
 
     Answer = JsonObject
     """The answer with the schema `schemas/now.json`."""
@@ -38,10 +52,27 @@ EACH_S: Final = 10.0
 """The interval of the page's requests. It reads rollups each minute, alarms each ten seconds."""
 
 _CARDS: Final = {
-    "Idle cores": "idle", "Cost": "cost", "Avoidable": "avoidable", "Utilization": "utilization",
-}  # fmt: skip
+    "Idle cores": "idle",
+    "Cost of idle cores": "cost",
+    "Avoidable": "avoidable",
+    "Utilization": "utilization",
+}
+_QUIET_STATES: Final = {
+    "OK": "OK",
+    "INSUFFICIENT_DATA": "without data",
+    "not evaluated": "not evaluated",
+}
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
+_CLUSTER_HEADS: Final = (
+    "Cluster",
+    "Idle cores",
+    "Known",
+    "USD/h",
+    "Avoidable",
+    "Coverage",
+    "Silent",
+)
 _CLUSTER_NUMBERS: Final = {
     "idle_cores": amount,
     "known_cores": amount,
@@ -51,6 +82,7 @@ _CLUSTER_NUMBERS: Final = {
     "silent": amount,
 }
 _LONGEST_NOTE: Final = 200
+_LONGEST_SENTENCE: Final = 300
 
 
 def answer_of_view(view: PageView, cluster: str) -> Answer:
@@ -88,11 +120,11 @@ def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
 
 
 def parts_of(answer: Answer) -> list[RenderableType]:
-    """Return the status, the three numbers, owners of idle cores, firing alarms and clusters."""
-    firing = list(_firing(answer))
-    parts: list[RenderableType] = [Text(_status(answer, len(firing))), _numbers(answer)]
+    """Return the status, the four numbers, owners of idle cores, firing alarms and clusters."""
+    firing, elsewhere = _firing(answer)
+    parts: list[RenderableType] = [Text(_status(answer, firing, elsewhere)), _numbers(answer)]
     if answer["owners"]:
-        parts += [Text("\nOwners of idle cores"), _owners(answer["owners"])]
+        parts += [Text("\nIdle cores by owner"), _owners(answer["owners"])]
         more = len(answer["owners"]) - _FIRST_OWNERS
         if more > 0:
             parts.append(Text(f"and {more:,} more: --json, or neuron-emf page"))
@@ -101,14 +133,14 @@ def parts_of(answer: Answer) -> list[RenderableType]:
             Text("\nThe owners of idle cores are unknown: the stack is older than this command.")
         )
     if firing:
-        heads = ("Alarm", "Cluster", "Urgency", "Since")
-        parts += [Text("\nFiring alarms"), _table(heads, firing, ())]
+        parts += [Text("\nFiring alarms"), _alarms(firing, answer["now_ms"])]
+    if answer["alarms"]:
+        parts.append(Text(_quiet_words(answer["alarms"])))
     clusters = [row for row in answer["clusters"] if answer["cluster"] in ("", row["cluster"])]
     if clusters:
-        heads_of_clusters = ("Cluster", "Idle", "Known", "USD/h", "Avoidable", "Coverage", "Silent")
         rows = [_cluster(row) for row in clusters]
-        numbers = range(1, len(heads_of_clusters))
-        parts += [Text("\nClusters"), _table(heads_of_clusters, rows, numbers)]
+        numbers = range(1, len(_CLUSTER_HEADS))
+        parts += [Text("\nIdle cores by cluster"), _table(_CLUSTER_HEADS, rows, numbers)]
     parts += [Text(f"\n{note}") for note in (*answer["notes"], *answer["differences"])]
     return [Constrain(part, TERMINAL_COLUMNS) for part in parts]
 
@@ -141,22 +173,26 @@ def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> Non
                 trouble = f"\n{printable(str(error), 300)}"
 
 
-def _status(answer: Answer, firing: int) -> str:
+def _status(answer: Answer, firing: Sequence[Firing], elsewhere: Sequence[Firing]) -> str:
     where = "FILES"
     if answer["stack_name"] is not None:
         region = printable(answer["region"] or "no region")
         where = f"{printable(answer['stack_name'])} in {region}"
     if answer["cluster"]:
         where += f", cluster {shown_name(answer['cluster'])}"
-    data = answer["words"]["data"]
+    words = answer["words"]
+    data = words["data"]
     if not data:
         old = "OLD DATA: " if answer["is_old"] else ""
         data = f"{old}Data to {moment(answer['data_to_ms'])}, {duration(answer['age_minutes'])} old"
-    alarms = f"{counted(firing, 'alarm')} firing" if firing else "No alarm firing"
     if answer["alarms"] is None:
-        alarms = "alarms not read"
-    words = answer["words"]
-    return f"{where}: {alarms}\n{data}\n{words['coverage']}; {words['silent']}"
+        alarms = "Alarms not read"
+    elif elsewhere:
+        counts = f"{len(firing)} here, {len(elsewhere)} elsewhere"
+        alarms = f"Alarms: {counts} ({_urgency_counts(elsewhere)})"
+    else:
+        alarms = f"Alarms: {_urgency_counts(firing)}" if firing else "No alarm firing"
+    return f"{where}\n{alarms}\n{data}\n{words['coverage']}; {words['silent']}"
 
 
 def _numbers(answer: Answer) -> Table:
@@ -171,35 +207,76 @@ def _numbers(answer: Answer) -> Table:
 
 
 def _owners(owners: Sequence[Answer]) -> Table:
-    rows = []
-    for owner_row in owners[:_FIRST_OWNERS]:
-        team = f" ({shown_name(owner_row['team'])})" if owner_row["team"] else ""
-        owner = f"{shown_name(owner_row['name'])}{team}"
-        words = owner_row["words"]
-        numbers = (words["cores"], words["idle"], words["usd"])
-        rows.append((owner, shown_name(owner_row["cluster"]), *numbers))
-        if words["uses"]:
-            rows.append((f"  {words['uses']}", "", "", "", ""))
-    heads = ("Owner", "Cluster", "Idle", "Idle for", "USD/h")
+    rows: list[tuple[str, ...]] = []
+    for row in owners[:_FIRST_OWNERS]:
+        words = row["words"]
+        share = "-"
+        if row["allocated_cores"]:
+            share = share_words(100 * row["cores"] / row["allocated_cores"])
+        numbers = (words["cores"], share, words["idle"], words["usd"])
+        rows.append((shown_name(row["name"]), shown_name(row["cluster"]), *numbers))
+        team = f"team {shown_name(row['team'])}" if row["team"] else ""
+        if remarks := ", ".join(filter(None, (team, words["uses"]))):
+            rows.append((f"  {remarks}", "", *[""] * len(numbers)))
+    heads = ("Owner", "Cluster", "Idle cores", "Share", "Idle for", "USD/h")
     return _table(heads, rows, range(2, len(heads)))
 
 
-def _firing(answer: Answer) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each cluster of an alarm, or one without clusters, most urgent first."""
+def _firing(answer: Answer) -> tuple[list[Firing], list[Firing]]:
+    """
+    Return the alarms that fire for the chosen cluster, and those elsewhere, most urgent first.
+
+    An alarm has a row for each of its clusters, or one of its own. An alarm about the pipeline
+    fires for every cluster.
+    """
     chosen = answer["cluster"]
-    firing = [
-        (alarm, row)
-        for alarm in answer["alarms"] or ()
-        if alarm["state"] == IN_ALARM
-        for row in alarm["contributors"] or [{**alarm, "name": ""}]
-    ]
-    for alarm, row in sorted(firing, key=lambda pair: urgency_rank(pair[1])):
-        name = row["name"]
-        since_ms = row["since_ms"]
-        if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
-            since = "unknown" if since_ms is None else moment(since_ms)
-            cluster = shown_name(name) if name else "-"
-            yield (shown_name(alarm["title"]), cluster, row["urgency"], since)
+    here: list[Firing] = []
+    elsewhere: list[Firing] = []
+    for alarm in answer["alarms"] or ():
+        if alarm["state"] != IN_ALARM:
+            continue
+        for row in alarm["contributors"] or [{**alarm, "name": ""}]:
+            is_here = not chosen or row["name"] in ("", chosen) or alarm["is_pipeline"]
+            (here if is_here else elsewhere).append((alarm, row))
+    for firing in (here, elsewhere):
+        firing.sort(key=lambda pair: urgency_rank(pair[1]))
+    return here, elsewhere
+
+
+def _urgency_counts(firing: Sequence[Firing]) -> str:
+    """Return `1 now, 2 today`, without an urgency that has none."""
+    counts = Counter(row["urgency"] for _, row in firing)
+    return ", ".join(f"{counts[urgency]} {urgency}" for urgency in URGENCIES if counts[urgency])
+
+
+def _alarms(firing: Sequence[Firing], now_ms: int) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for alarm, row in firing:
+        place = "Stack" if alarm["is_pipeline"] else "Clusters"
+        age = "since unknown"
+        if row["since_ms"] is not None:
+            minutes = (now_ms - row["since_ms"]) // MINUTE_MS
+            age = duration(minutes) if minutes >= 1 else "<1 min"
+        head = f"{shown_name(row['name'] or place)}, {alarm['title']}, {age}"
+        sentence = printable(_sentence(alarm, row), _LONGEST_SENTENCE)
+        table.add_row(row["urgency"], Text(f"{head}\n{sentence}"))
+    return table
+
+
+def _sentence(alarm: Answer, row: Answer) -> str:
+    """Return the first sentence of the message without its cluster, or the description."""
+    message = row["message"]
+    if message is None:
+        return str(alarm["description"] or alarm["title"])
+    first, *_ = message["text"].split("\n")
+    return str(first.removeprefix(f"{message['cluster']}: "))
+
+
+def _quiet_words(alarms: Sequence[Answer]) -> str:
+    """Return `Other alarms: 12 OK and 1 without data.`, or an empty string."""
+    states = Counter(alarm["state"] for alarm in alarms)
+    parts = [f"{states[state]} {words}" for state, words in _QUIET_STATES.items() if states[state]]
+    return f"Other alarms: {joined(parts)}." if parts else ""
 
 
 def _cluster(row: Answer) -> tuple[str, ...]:

@@ -7,7 +7,7 @@
 import { html, useState } from "./vendor/ui.js";
 import { isCurrent, serverMs, useAnswer } from "./data.js";
 import { Command, Icon, Name, Notice, Section, Skeleton, Trouble, Urgency } from "./parts.js";
-import { MINUTE_MS, duration, list, moment, printable } from "./words.js";
+import { MINUTE_MS, duration, moment, printable } from "./words.js";
 
 /** @typedef {import("./types.js").Alarm} Alarm */
 
@@ -106,29 +106,41 @@ function NoAlarm({ alarms, isKnown, elsewhere, cluster }) {
 }
 
 /** @param {Alarm[]} alarms */
-function quietWords(alarms) {
+export function quietWords(alarms) {
   const counts = QUIET_STATES.map(([name, words]) => ({ number: alarms.filter(({ state }) => state === name).length, words }));
   const parts = counts.filter(({ number }) => number).map(({ number, words }) => `${number} ${words}`);
-  return parts.length ? `Other alarms: ${list(parts)}.` : "";
+  return parts.length ? `Other alarms: ${parts.join(", ")}.` : "";
 }
 
 /** @param {{ line: Firing, isOpen: boolean, region: string | null, set: import("./main.js").SectionProps["set"] }} props */
 function Line({ line, isOpen, region, set }) {
-  const { alarm, cluster, since_ms } = line;
-  const minutes = since_ms === null ? null : Math.max(0, Math.floor((serverMs.value - since_ms) / MINUTE_MS));
+  const [urgency, place, title, age, sentence] = wordsOf(line, serverMs.value);
   const toggle = () => set({ open: isOpen ? "" : line.key });
   return html`<li class=${isOpen ? "alarms-line is-open" : "alarms-line"} data-urgency=${line.urgency}>
     <button type="button" class="alarms-head" aria-expanded=${isOpen} onClick=${toggle}>
       <span class="alarms-subject">
-        <${Urgency} value=${line.urgency} />
-        <strong><${Name} text=${cluster ?? (alarm.is_pipeline ? "Stack" : "Clusters")} /></strong>
-        <span class="soft">${alarm.title}</span>
-        <span class="alarms-age soft number" title=${`Since ${moment(since_ms)}`}>${ageWords(minutes)}</span>
+        <${Urgency} value=${urgency} />
+        <strong><${Name} text=${place} /></strong>
+        <span class="soft">${title}</span>
+        <span class="alarms-age soft number" title=${`Since ${moment(line.since_ms)}`}>${age}</span>
       </span>
-      <span class="alarms-sentence"><bdi>${printable(sentenceOf(line))}</bdi></span>
+      <span class="alarms-sentence"><bdi>${printable(sentence)}</bdi></span>
     </button>
     ${isOpen && html`<${Opened} line=${line} region=${region} />`}
   </li>`;
+}
+
+/**
+ * Return what a line of the list of alarms shows, in its order.
+ *
+ * @param {Firing} line
+ * @param {number} now_ms
+ * @returns {string[]}
+ */
+export function wordsOf(line, now_ms) {
+  const { alarm, cluster, urgency, since_ms } = line;
+  const minutes = since_ms === null ? null : Math.max(0, Math.floor((now_ms - since_ms) / MINUTE_MS));
+  return [urgency, cluster ?? (alarm.is_pipeline ? "Stack" : "Clusters"), alarm.title, ageWords(minutes), sentenceOf(line)];
 }
 
 /** @param {number | null} minutes */

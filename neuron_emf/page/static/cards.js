@@ -19,7 +19,7 @@ const CORES_EVERY_S = 20;
  *
  * @typedef {object} Shown
  * @property {number | null} value
- * @property {string} line
+ * @property {string} line The first of the words.
  * @property {string[]} notes
  */
 
@@ -42,7 +42,6 @@ const CORES_EVERY_S = 20;
  * @property {string} term A term of the glossary.
  * @property {boolean} isBetterLow True if a lower value is better.
  * @property {(page: Now) => number | null} value Of all owners.
- * @property {(page: Now) => string} line
  * @property {(own: Own) => Shown} own Of one owner or team.
  * @property {(value: number | null) => string} big
  * @property {string} unit
@@ -53,7 +52,6 @@ const CARDS = [
   {
     id: "idle", chart: "idle_cores", title: "Idle cores", term: "idle", isBetterLow: true, unit: "", big: figure,
     value: (page) => page.idle.cores,
-    line: (page) => `${share(page.idle.cores, page.idle.known_cores)} of ${figure(page.idle.known_cores)} known cores`,
     own: ({ total, notes }) => ({
       value: total.idle_cores,
       line: total.cores ? `${share(total.idle_cores, total.cores)} of ${figure(total.cores)} cores held or reserved` : "",
@@ -63,7 +61,6 @@ const CARDS = [
   {
     id: "cost", chart: "cost", title: "Cost of idle cores", term: "idle", isBetterLow: true, unit: "USD/h", big: amount,
     value: (page) => page.cost.usd_per_hour,
-    line: (page) => (page.cost.is_incomplete ? "Without the cores that have no price" : page.cost.basis),
     own: ({ total }) => ({
       value: total.usd_per_hour,
       line: total.unpriced_cores ? `Without ${counted(total.unpriced_cores, "core")} that have no price` : "",
@@ -73,13 +70,11 @@ const CARDS = [
   {
     id: "avoidable", chart: "avoidable", title: "Avoidable", term: "avoidable", isBetterLow: true, unit: "USD/h", big: amount,
     value: (page) => page.avoidable.usd_per_hour,
-    line: (page) => `At most; ${share(page.avoidable.usd_per_hour, page.cost.usd_per_hour)} of the cost of idle cores`,
     own: ({ kind }) => ({ value: null, line: `Known for whole clusters, not for one ${kind}`, notes: [] }),
   },
   {
     id: "utilization", chart: "utilization", title: "Utilization", term: "utilization", isBetterLow: false, unit: "", big: percent,
     value: (page) => page.utilization.percent,
-    line: (page) => page.utilization.words.replace(/^\d+ % /, ""),
     own: ({ utilization, unread }) => ({
       value: utilization?.percent ?? null,
       line: utilization ? `of ${counted(utilization.cores, "known core")} held or reserved` : unread,
@@ -154,14 +149,39 @@ function Card({ card, page, own, charts, range, isFailed }) {
 }
 
 /**
+ * Return what a card shows of all owners, in the words of `neuron-emf top`.
+ *
  * @param {CardShape} card
  * @param {Now} page
  * @returns {Shown}
  */
 function ofAll(card, page) {
   const value = card.value(page);
-  const line = value === null ? page[card.id].words : card.line(page);
-  return { value, line, notes: page[card.id].notes.filter((/** @type {string} */ note) => note !== line) };
+  const { words, notes } = page[card.id];
+  const below = [words.replace(numberOf(card, value), "").trim(), ...notes].filter(Boolean);
+  return { value, line: below[0] ?? "", notes: below.slice(1) };
+}
+
+/**
+ * Return `38.94 USD/h`.
+ *
+ * @param {CardShape} card
+ * @param {number | null} value
+ */
+function numberOf({ big, unit }, value) {
+  return `${big(value)}${value !== null && unit && ` ${unit}`}`;
+}
+
+/**
+ * Return the title, the number and the words of each card.
+ *
+ * @param {Now} page
+ */
+export function wordsOf(page) {
+  return CARDS.map((card) => {
+    const { value, line, notes } = ofAll(card, page);
+    return [card.title, value === null ? "" : numberOf(card, value), line, ...notes].filter(Boolean);
+  });
 }
 
 /** @param {{ card: CardShape, value: number | null, charts: import("./types.js").ChartsAnswer | null, range: string }} props */

@@ -52,6 +52,18 @@ function byUrgency(counts) {
   return URGENCIES.filter((urgency) => counts[urgency]).map((urgency) => `${counts[urgency]} ${urgency}`).join(", ");
 }
 
+/**
+ * Return the words about firing alarms, and a detail of those elsewhere.
+ *
+ * @param {import("./types.js").Alarm[]} alarms
+ * @param {string} cluster Empty for all.
+ */
+export function alarmWords(alarms, cluster) {
+  const { here, hereTotal, there, elsewhere } = countFiring(alarms, cluster);
+  if (elsewhere) return [`Alarms: ${hereTotal} here, ${elsewhere} elsewhere`, `(${byUrgency(there)})`];
+  return [hereTotal ? `Alarms: ${byUrgency(here)}` : "No alarm firing", ""];
+}
+
 /** @param {string} id */
 function goTo(id) {
   const heading = document.getElementById(`${id}-title`);
@@ -92,10 +104,10 @@ function AlarmItem({ state, set, alarms }) {
   const quiet = isKnown && isCurrent.value ? { kind: "good", icon: "circle-check" } : { kind: "unknown", icon: "bell-off" };
   const worst = here.now + there.now ? { kind: "bad", icon: "circle-alert" } : { kind: "warn", icon: "triangle-alert" };
   const look = hereTotal + elsewhere ? worst : quiet;
-  const words = hereTotal ? `Alarms: ${byUrgency(here)}` : "No alarm firing";
+  const [words, detail] = alarmWords(alarms.value.alarms, state.cluster);
   return html`<li class=${`status-item is-${look.kind}`}><${Icon} name=${look.icon} />
     <button type="button" class="status-link" onClick=${() => goTo("alarms")}>
-      ${elsewhere ? html`Alarms: ${hereTotal} here, ${elsewhere} elsewhere <span class="status-detail">(${byUrgency(there)})</span>` : words}
+      ${words}${detail && html` <span class="status-detail">${detail}</span>`}
       ${!isKnown && html`<span class="soft"> (not current)</span>`}
     </button>
     ${elsewhere > 0 && html`<button type="button" class="status-more" onClick=${() => set({ cluster: "" })}>Show all clusters</button>`}

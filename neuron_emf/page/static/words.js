@@ -70,32 +70,13 @@ export function figure(value) {
 }
 
 /**
- * Return an amount with two decimals, without decimals from 1,000; `<0.01` if it would round to zero.
+ * Return 1,234.50; `under 0.01` if it would round to zero.
  *
  * @param {Known} value USD.
  */
 export function amount(value) {
   if (value === null || value === undefined) return UNKNOWN;
-  if (value > 0 && value < 0.005) return "<0.01";
-  return (Math.abs(value) >= 1000 ? COARSE : CENTS).format(value);
-}
-
-/**
- * Return `34.94 USD`.
- *
- * @param {Known} value
- */
-export function usd(value) {
-  return value === null || value === undefined ? UNKNOWN : `${amount(value)} USD`;
-}
-
-/**
- * Return `34.94 USD/h`.
- *
- * @param {Known} value
- */
-export function usdPerHour(value) {
-  return value === null || value === undefined ? UNKNOWN : `${amount(value)} USD/h`;
+  return value > 0 && value < 0.005 ? "under 0.01" : CENTS.format(value);
 }
 
 /**
@@ -105,9 +86,9 @@ export function usdPerHour(value) {
  */
 export function percent(value) {
   if (value === null || value === undefined) return UNKNOWN;
-  if (value > 0 && value < 1) return "<1 %";
-  if (value < 100 && value > 99) return ">99 %";
-  return `${Math.floor(value + 0.5)} %`;
+  const nearest = Math.floor(value + 0.5);
+  if (nearest === 0 && value) return "<1 %";
+  return value < 100 && nearest >= 100 ? ">99 %" : `${nearest} %`;
 }
 
 /**

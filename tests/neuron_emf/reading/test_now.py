@@ -187,11 +187,10 @@ def faces_agree(lines):
             continue
         known = rollup["NeuronCores"] - rollup["UnknownCores"]
         words = answer["idle"]["words"]
-        idle = f"{rollup['IdleCores']:,} of {known:,} "
+        idle = f"{rollup['IdleCores']:,} of {known:,} known core{'' if known == 1 else 's'}"
         assert words.startswith(idle)
         assert words in shown
-        known_cores = f"{idle}known core{'' if known == 1 else 's'} idle "
-        assert words.replace(idle, known_cores) in message
+        assert words.replace(idle, f"{idle} idle") in message
         both = []
         if place.cost is not None and place.idle:
             assert place.cost == round(rollup["IdleCostPerHour"] * MICRO)

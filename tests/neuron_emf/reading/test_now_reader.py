@@ -121,7 +121,7 @@ def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
     assert answer["silent"] is None
     assert answer["coverage_percent"] is None
     out = typed("top", "--once")[1]
-    assert "60 of 134 (45 %)" in out
+    assert "60 of 134 known cores (45 %)" in out
     assert FOLDED in " ".join(out.split())
     double.denied.add("logs:FilterLogEvents")
     with pytest.raises(SourceError):
