@@ -272,7 +272,9 @@ def main(arguments: Sequence[str]) -> int:
     """Measure one function in this process, and print its cost as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stack_figures")
     parser.add_argument("function", choices=("ingest", "close"))
-    parser.add_argument("folder", type=Path, nargs="?", help="what `write_minute` wrote, of close")
+    parser.add_argument(
+        "folder", type=Path, nargs="?", help="for close: the folder of `write_minute`"
+    )
     chosen = parser.parse_args(arguments)
     found = ingest() if chosen.function == "ingest" else close(chosen.folder)
     sys.stdout.write(json.dumps(found) + "\n")

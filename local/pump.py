@@ -107,7 +107,9 @@ def _data(document: dict[str, Any]) -> Iterator[Datum]:
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 _STREAMS_PER_CALL: Final = 100  # FilterLogEvents accepts no more names
 _OVERLAP_MS: Final = 2_000
-"""Time in which a stream that was written before a reading is read again."""
+"""
+The overlap of two readings: a stream that was written this shortly before a reading is read again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class LogTail:
         """Return events that no earlier call returned, in time order within a call."""
         events: list[LogEvent] = []
         asked_ms = time.time_ns() // 1_000_000
-        # Each once: a stream that is created while we page through them shifts the others.
+        # A stream may be listed twice: one that is created while we read pages shifts the others.
         changed = list(dict.fromkeys(self._changed_streams()))
         for start in range(0, len(changed), _STREAMS_PER_CALL):
             names = changed[start : start + _STREAMS_PER_CALL]

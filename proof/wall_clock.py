@@ -42,7 +42,7 @@ class WallClock:
             self._shared = mmap.mmap(file.fileno(), _FORM.size)
 
     def set(self, now_s: float, speed: float = 0.0) -> None:
-        """Set the time to *now_s*, seconds since the epoch, to pass *speed* seconds a second."""
+        """Set the time to *now_s*, seconds since the epoch. It runs *speed* times as fast."""
         # A program may read the file while the time is being set. Each of the three values is one
         # aligned word, so each read is whole.
         self._shared[:] = _FORM.pack(now_s, time.monotonic(), speed)

@@ -41,7 +41,7 @@ def test_every_test_states_its_claim():
 
 
 def unknown_names(source):
-    """Return documented attributes that no class of *source* has, and documented arguments."""
+    """Return documented attributes and arguments in *source* that do not exist."""
     nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, DOCUMENTED)]
     return [
         f"{node.name}.{name}"

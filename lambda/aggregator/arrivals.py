@@ -71,7 +71,7 @@ class Arrival:
         left: Sequence numbers of records that were not read, because the records before them are
             enough for one invocation.
 
-        faults: The kinds of errors in them; never their text, which may quote a line.
+        faults: The kinds of errors in unreadable records; never their text, which may quote a line.
     """
 
     deliveries: tuple[LogDelivery, ...]

@@ -1,8 +1,8 @@
 """
 The simulated instance's `/proc`, and the files next to it that show a process's owner.
 
-An owner is set as the name that people read, in a form of the page Attribution, and the files are
-those in which a reader finds that name:
+The caller sets an owner by the name that people read, in one of the forms below. This module writes
+the files in which a reader finds that name:
 
 * `slurm:JOB USER`           a Slurm job
 * `ecs:FAMILY/CONTAINER`     a container of an ECS task; only the agent knows the service, and no
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 GONE_SUFFIX: Final = " (gone)"
 _FIRST_USER_ID: Final = 1000
-_FIRST_WAITING_PID: Final = 100  # below those of runtimes
+_FIRST_WAITING_PID: Final = 100  # below the process IDs of runtimes
 _CHECKPOINT: Final = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 _START_TICKS: Final = 100  # a second after the boot: before any report
 _SIMULATED_BOOT_S: Final = 1_795_158_000  # 2026-11-20T07:00Z, the same for every instance

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_PERIOD_S: Final = 5
 CLEAR_OF_MINUTES_MS: Final = 800
 LONGEST_SLEEP_S = 1.0
-"""Seconds between two looks at the time of day, which may be set."""
+"""The most seconds between two readings of the time of day, because the clock may be set."""
 
 
 class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,7 +41,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
         scenario: The scenario's name.
 
-        seed: Chooses among equal instances: the same seed, the same bytes.
+        seed: Determines all random values: the same seed gives the same bytes.
 
         instance_id: The ID, or None for one derived from the three above.
 

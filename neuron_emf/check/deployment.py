@@ -2,8 +2,8 @@
 Check before a deployment what the Region or the account lacks for the stack. It only reads.
 
 CloudFormation's registry shows what a Region offers: its schema of a type has the type's
-properties. A Region may get a type, and a type a property, months after others. If AWS does not
-answer about a need of the deployment, the need is unknown, which is as bad as a failure.
+properties. A Region may get a type or a property months after other Regions. If AWS does not answer
+about a need of the deployment, the need is unknown, which is as bad as a failure.
 
 The memory limit of a function is known only by the name of its quota. Service Quotas may not list
 it, and new accounts were refused more than 3,008 MB; so a limit that cannot be read is a warning,
@@ -121,7 +121,7 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
 
 
 def check_memory(aws: AwsClient, parameters: Texts) -> CheckResult:
-    """Check that a function may have the `CloseMemory` of *parameters*; empty: no stack yet."""
+    """Check that a function may have the `CloseMemory` of *parameters*, empty without a stack."""
     answer, quotas = aws.ask_all(
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
     )

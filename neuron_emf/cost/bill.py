@@ -31,7 +31,7 @@ On-demand requests, S3 and Kinesis have no permanent free tier. A free dashboard
 metrics; the stack's has more.
 """
 
-# A stack that is not cheaper by then has metrics by instance.
+# If a stack is not cheaper at this size, its emitters publish metrics by instance.
 MAX_INSTANCES_COMPARED: Final = 1_000
 
 

@@ -69,7 +69,7 @@ class DeploySettings(AnswerSettings, RegionSettings):
     )
     tags: tuple[str, ...] = setting(
         (),
-        "Tags of the stack and of what it makes, separated by commas; by default those it has.",
+        "Tags of the stack and its resources, separated by commas; by default the present tags.",
         metavar="KEY=VALUE",
     )
     role_arn: str = setting(
@@ -140,14 +140,14 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     if unpriced := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
         click.echo(unpriced, err=True)
         is_person = sys.stdin is not None and sys.stdin.isatty()
-        # the operator of an upgrade was asked before
+        # An upgrade does not ask: the operator has answered at the first deployment.
         if not stack.parameters and not settings.yes and is_person:
             named |= ask_prices(parameters_then)
     given = given_parameters(package.defaults, named, stack)
     if package.functions:
         template = {"TemplateURL": release_bucket(where, choices).upload_release(package)}
     else:
-        template = {"TemplateBody": package.source}  # under the 51,200 bytes of a request
+        template = {"TemplateBody": package.source}  # a request takes 51,200 bytes
     request = {"Capabilities": list(package.capabilities), **template, **choices}
     change_set = make_change_set(cloudformation, stack, given, request)
     if change_set is None:

@@ -117,7 +117,7 @@ def _samples(chart: JsonObject, cells: Cells) -> Samples:
     first = next(iter(signs))
     of_hour = _HOUR_VALUES.get(first)
     for (cluster, at_ms), cell in cells.items():
-        # also for a cluster without values: without them no sum is known
+        # Make the entry of a cluster without values too: it makes the sum of all unknown.
         of_cluster = samples[cluster]
         value = None
         if isinstance(cell, PublishedRollup):
@@ -155,7 +155,11 @@ def _together(
 
 
 def _whole_moments(cells: Iterable[tuple[str, int]]) -> dict[int, set[str]]:
-    """Return the clusters of each moment that lacks no cluster published before and after it."""
+    """
+    Return the clusters of each complete moment.
+
+    A moment is incomplete if it lacks a cluster that has lines before and after it.
+    """
     clusters: dict[int, set[str]] = defaultdict(set)
     spans: dict[str, list[int]] = {}
     for cluster, at_ms in cells:
@@ -164,7 +168,7 @@ def _whole_moments(cells: Iterable[tuple[str, int]]) -> dict[int, set[str]]:
         span[:] = min(span[0], at_ms), max(span[1], at_ms)
     newest_ms = max(clusters, default=0)
     for span in spans.values():
-        # its newest line may still come
+        # The cluster's newest line may still come.
         if newest_ms - span[1] <= COVERAGE_SPREAD_MINUTES * MINUTE_MS:
             span[1] = newest_ms
     return {

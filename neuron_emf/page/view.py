@@ -85,7 +85,10 @@ VERDICT_WORDS: Final = (
 _NO_LINES: Final = f"{NO_ROLLUP}: no emitter has written, or the stack does not close minutes."
 POLICY: Final = Path(__file__).with_name("policy.json")
 MOST_TOGETHER: Final = 2_000
-"""Instances of all clusters: 1,000 with 32 cores are two calls, of the 5 a second of an account."""
+"""
+The most instances whose cores are read without choosing a cluster. 1,000 instances of 32 cores need
+two calls, and an account may make 5 calls a second.
+"""
 
 
 class UnknownClusterError(ValueError):
@@ -327,7 +330,7 @@ class PageView:
 
     def read(self, query: Query) -> JsonObject:
         """
-        Read rollups of about an hour further back, for a range that a person requested.
+        Read about one more hour of older rollups, for a range that a person requested.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.

@@ -139,7 +139,7 @@ def make_stack(
     Have CloudFormation create a stack; *keeps* is the log group that outlives it.
 
     Raises:
-        AcceptError: If something of these names is there.
+        AcceptError: If a stack or log group with this name already exists.
     """
     cloudformation = place.client("cloudformation")
     if Stack.describe(cloudformation, name).status:
@@ -186,7 +186,7 @@ def done(place: AccountPlace, name: str) -> Stack:
     Return the stack in its requested state.
 
     Raises:
-        AcceptError: If it did not get there.
+        AcceptError: If the stack did not reach that state.
     """
     stack = settled(place, name)
     if stack.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:

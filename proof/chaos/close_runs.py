@@ -1,10 +1,10 @@
 """
 The runs of close: on time, missed, killed at every step, two at once.
 
-Runs come far more often than once a minute, so that there are enough to die at each step: between
-two ticks, every seven seconds, a run with five seconds left, whose lease is over when the next one
-comes. The run of the tick itself has fifty seconds: if it dies, the next runs find its lease and do
-nothing.
+Runs come far more often than once a minute, so that enough runs can die at each step. Between two
+ticks a run starts every seven seconds. It has five seconds, so its lease has ended when the next
+run starts. The run of the tick itself has fifty seconds: if it dies, the next runs find its lease
+and do nothing.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ CLOSE_TICKS = {
     "tick missed": 1,
     "three ticks missed": 1,
 }
-FEWEST_STEPS = 9  # of a run without work
-CLOSE_CALLS = (  # calls that only a run with work makes come first
+FEWEST_STEPS = 9  # the steps of a run without work
+CLOSE_CALLS = (  # first the calls that only a run with work makes
     *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),
     *("read_publications", "read_bucket", "take_lease", "read_progress", "write_progress"),
     *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH_STEP),
@@ -137,8 +137,8 @@ class CloseRuns:
             self.run(faults)
 
     def _hold_up(self) -> None:
-        # Never longer than its lease: on AWS the function would have been ended. So a run may be
-        # delayed within a delayed invocation of ingest, and not the other way round.
+        # The delay is never longer than the lease, because Lambda would have ended the function. So
+        # a run may be delayed within a delayed invocation of ingest, but ingest not within a run.
         seconds = self._rng.uniform(5.0, LONGEST_CLOSE_PAUSE_S)
         held_up = self._timeline.hold_up("close", seconds, within=("ingest",))
         self._timeline.happened["close: held up"] += held_up

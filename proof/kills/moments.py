@@ -83,7 +83,7 @@ class Moments:
 
     @contextlib.contextmanager
     def _held(self, moment: str) -> Iterator[None]:
-        """Hold a call, the first after some others, at *moment* during the block."""
+        """Let up to `MOST_PASSING` calls pass, and hold the next at *moment* during the block."""
         passing = self._rng.randint(0, MOST_PASSING)
         reached = threading.Event()
         go_on = threading.Event()

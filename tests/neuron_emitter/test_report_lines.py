@@ -99,7 +99,7 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
 
 
 def test_the_longest_line_is_one_log_event():
-    """The longest line has 1,048,550 bytes, a log event without its 26; one more is refused."""
+    """A raw line of 1,048,550 bytes is written, and a longer line is refused."""
     assert 1_048_550 == MAX_EXTRACTED_BYTES == len(sized(MAX_EXTRACTED_BYTES)[1])
     assert sized(MAX_EXTRACTED_BYTES + 1)[1] is None
 

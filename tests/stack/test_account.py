@@ -18,7 +18,7 @@ FUNCTION_STEMS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
 
 
 def test_an_adopted_group_is_used_like_a_made_one(deployed):
-    """An adopted log group changes only itself: delete and deploy again gives the same stack."""
+    """A stack that adopts a log group differs only in the log group."""
     own = deployed()
     adopted = deployed(AdoptLogGroup="true")
     group = own.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
@@ -93,7 +93,7 @@ def test_every_role_is_bounded_and_under_the_path(deployed):
 
 
 def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed):
-    """Every function is in the network and its role permits it, also the guard of the mode."""
+    """Every function, including ModeGuard's, is in the network, and its role permits that."""
     resources = deployed(**IN_VPC)
     network = {"SubnetIds": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
     shared = Template(template, IN_VPC).resolve(template["Globals"]["Function"]["VpcConfig"])

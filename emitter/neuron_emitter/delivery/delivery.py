@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from neuron_emitter.spool import Spool
     from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
-REFUSED_WAIT_S: Final = 60.0  # a person must act first; after that, no restart is needed
+REFUSED_WAIT_S: Final = 60.0  # the next attempt after a person has removed the cause
 PROBLEM_LOG_INTERVAL_S: Final = 600.0
 # After this many invalid records in a row, the cause is not the records.
 MAX_POISON_IN_A_ROW: Final = 100

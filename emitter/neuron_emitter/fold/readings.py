@@ -106,7 +106,7 @@ _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 @dataclass(slots=True)
 class _Rise:
-    """One counter of one device in the open minute, as of its last rise."""
+    """A counter of one device that rose in the open minute."""
 
     device: int
     counter: str
@@ -191,13 +191,13 @@ class EccFold:
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
 
     def details(self, chosen: AbstractSet[str]) -> dict[str, int]:
-        """Return members that a line has only if above 0, or as 0 if a metric is chosen."""
+        """Return the reported errors: a member if above 0, or 0 if it was chosen as a metric."""
         reported = self.uncorrected_reported
         is_shown = reported or (self.uncorrected is not None and _ECC_REPORTED in chosen)
         return {_ECC_REPORTED: reported} if is_shown else {}
 
     def events(self) -> list[Event]:
-        """Return members that a line has only above 0, or as 0 if the metric is chosen."""
+        """Return one event for first values above 0 and one event for the rises of the minute."""
         return [_event(rises) for rises in (self._first_seen, [*self._rises.values()]) if rises]
 
     def _read(

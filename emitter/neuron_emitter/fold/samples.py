@@ -183,8 +183,8 @@ class CoreSampler:
     Makes the samples, and keeps periods and the time of the last sample between minutes.
 
     The nominal period is the configured one, otherwise the median of the last five accepted
-    periods. Lines may come every 5 s and counters every 15 s, so no other period replaces the
-    counters' period once a runtime was listed.
+    periods of core counters. Reports may come every 5 s and counters every 15 s, so after the first
+    runtime the periods of other groups are not used.
 
     Attributes:
         malformed_keys: Core keys dropped because no core can have them.

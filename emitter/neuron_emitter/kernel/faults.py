@@ -1,8 +1,9 @@
 """
 Store hardware faults: a minute counts each fault, an event names it.
 
-Both happen once: the spool stores the state of the log in the transaction of the events and of the
-minute. The next run reads again what the spool did not accept. A broken device can fill the kernel
+A fault is counted once and named once, because the spool stores the position in the kernel log in
+the same transaction as the events or the minute. After a failed transaction, the next run reads
+the messages again. A broken device can fill the kernel
 log, so the first faults of a minute get one event each, and the other faults of the minute get one
 event together.
 """

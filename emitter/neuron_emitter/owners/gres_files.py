@@ -2,10 +2,10 @@
 The Neuron devices behind each index of a Slurm generic resource, from gres.conf.
 
 Slurm counts the files of a resource in the order in which gres.conf lists them, so an index is not
-the number of a device. With `AutoDetect=nrt` that order is the natural one. If the order is
-uncertain, only the number of a job's devices is known: without a gres.conf or with two different
-ones, with several types of one resource, with files of other devices, and if lines name nodes
-without the name of this host. From https://slurm.schedmd.com/gres.conf.html
+the number of a device. With `AutoDetect=nrt` the order is that of the device numbers. The
+order is uncertain, and only the number of a job's devices is known, in these cases: no gres.conf,
+two different ones, several types of one resource, files of other devices, or lines with node names
+that are all different from this host's name. From https://slurm.schedmd.com/gres.conf.html
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 HTTP for scrapers: one thread for each of a limited number of connections.
 
-The reading loop neither waits for these threads nor do they wait for it. prometheus_client makes
+The reading loop and these threads never wait for each other. prometheus_client makes
 the answers; its server is not used, because it starts a thread for every connection without a
 limit, even for a silent one.
 """

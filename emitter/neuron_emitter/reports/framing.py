@@ -28,7 +28,10 @@ _STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', DOTA
 """JSON strings, closed or not, and the braces outside of strings. A string cannot span lines."""
 
 _REPORT_START: Final = b'{"neuron_runtime_data"'
-"""The start of a report, also within garbage; inside a text its quotes would have backslashes."""
+"""
+The start of a report. It cannot be part of a JSON string, where its quotes would have backslashes,
+so it also marks a report after garbage.
+"""
 _REPORT_STARTS: Final = re.compile(b"(?=" + re.escape(_REPORT_START) + b")")
 
 _UNINDENTED: Final = re.compile(rb"[^\n]*\n(?![ \t])")
@@ -58,10 +61,10 @@ class Framer:
         self._too_long = f"a report has more than {max_report_bytes} bytes, the maximum"
         self._chunks: list[bytes] = []  # of the current line, without its end
         self._line_bytes = 0
-        self._discarding = False  # until the end of a line that is too long
+        self._discarding = False  # True until a line that is too long ends
         self._open = bytearray()  # an object over several lines that has not ended yet
         self._depth = 0  # the number of its open braces
-        self._resyncing = False  # until a line that can begin an object
+        self._resyncing = False  # True until a line that can begin an object
 
     def frame_chunk(self, chunk: bytes) -> Iterable[Report]:
         """Frame the next bytes. Return the reports that they complete."""

@@ -187,8 +187,8 @@ class BucketShare:
         """
         Read *minute*; with *wait*, only until an instance is found to be missing.
 
-        *clusters* are the remembered ones of all processes. Findings have folded the minutes up to
-        *taken_in*; without it they ignore this minute.
+        *clusters* are the remembered ones of all processes. The findings contain the minutes up to
+        *taken_in*; if it is None, they ignore this minute.
         """
         self._registry.agree(clusters)
         share = MinuteShare(ReadingCounts())
@@ -262,7 +262,7 @@ class BucketShare:
         return list(self._registry.packed())
 
     def keep_findings(self, facts: FactsOf) -> int:
-        """Keep the findings of the published minute. Return the number of steps without room."""
+        """Keep the findings of the published minute. Return the number of steps left out."""
         return self.findings.keep_drafts(facts) if self.findings else 0
 
     def pack_findings(self) -> list[tuple[int, int, bytes]]:
@@ -299,7 +299,7 @@ class Reduction:
         """
         Read *minute*; with *wait*, return None if an instance is missing.
 
-        Findings have folded the minutes up to *taken_in*; without it they ignore this minute.
+        The findings contain the minutes up to *taken_in*; if it is None, they ignore this minute.
         """
         shares = self._shares(minute, wait=wait, taken_in=taken_in)
         if not self._remember(newcomer for share in shares for newcomer in share.newcomers):

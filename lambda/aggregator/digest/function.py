@@ -56,7 +56,7 @@ logger = Logger()
 MAX_ROWS_IN_DIGEST: Final = 5
 
 _DAY_S: Final = 86_400
-_SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # for the next scheduled run, and a slow one
+_SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # settle runs hourly, and one run may be slow
 
 
 @dataclass(slots=True)

@@ -5,9 +5,9 @@ EventBridge and Lambda deliver at least once. A transition is stored by the alar
 and its time after the message was sent: after a crash in between, the message is repeated, and a
 message that was not sent is never recorded as sent.
 
-Idle cores, their cost and low utilization of a cluster are one fact. Of these alarms, the first to
-change claims the message of a quarter of an hour; an alarm that changes to the same state within
-that time is covered once that message was sent. In doubt a message is sent.
+Idle cores, their cost and low utilization of a cluster are one fact. The first of these alarms that
+changes sends one message for all. Another of them that changes to the same state within a quarter
+of an hour sends none, if the first message was sent. In doubt a message is sent.
 """
 
 from __future__ import annotations
@@ -218,8 +218,8 @@ def topics_covered(
 
 def _claimer(transition: Transition, table: Table, expires_s: int) -> str:
     """Return the transition whose message covers *transition*; empty for its own."""
-    # Subscribers that filter by Muted do not get a muted message, so it covers only muted ones. An
-    # alarm that fires after another one ended is news: one claim for all states, not one each.
+    # Subscribers that filter by Muted do not get a muted message, so it covers only muted ones. All
+    # states share one claim, because an alarm that fires after another one ended is news.
     group = json.dumps([transition.cluster, bool(transition.muted_by)])
     own = Claim(transition.identity, transition.shown_state, round(1000 * transition.at_s))
     for _ in range(_TRIES):

@@ -106,7 +106,10 @@ The most weight of a bucket's records in memory at once: 256 MB. The bucket of 1
 """
 
 FAIR_SHARE: Final = 160
-"""The weight of each instance beyond that: one record of 128 cores, as the largest instance has."""
+"""
+The weight that each instance may have in a full bucket: one record of 128 cores, the number that
+the largest instance has.
+"""
 
 PAYLOADS_BETWEEN_LOOKS: Final = 64
 """Payloads between two time checks: a bucket alone may take longer than a run."""
@@ -147,7 +150,7 @@ class BucketReader:
     def read_buckets(
         self, buckets: Iterable[int], occupied: Container[int]
     ) -> Iterator[tuple[int, RecordsOf]]:
-        """Yield *buckets* with their records that count; an empty one only if it is *occupied*."""
+        """Yield *buckets* with the records that count, without empty buckets except *occupied*."""
         for number, bucket in enumerate(buckets):
             if number % BUCKETS_BETWEEN_LOOKS == 0:
                 self.check_time()
@@ -194,8 +197,9 @@ class BucketReader:
 
 MAX_EARLIER_MINUTES: Final = 8
 """
-Earlier minutes of one bucket that are read for one minute. 10,000 instances need all of them if 1
-in 40 is silent, each since another minute. A record beyond them counts as not read.
+The most earlier minutes of one bucket that are read for one minute. In a fleet of 10,000 instances
+they suffice if at most 1 in 40 is silent, each since a different minute. Older records count as not
+read.
 """
 
 

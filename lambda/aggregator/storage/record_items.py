@@ -7,8 +7,8 @@ Readers take the identity from the payload, never from the key.
 A Kinesis batch has the records of thousands of instances at once. Each would cost a write unit in
 an item of its own, so the records of one minute and bucket become the lines of one compressed item,
 a pack. The key of a pack is made from its content, so a batch that is delivered again replaces its
-packs. If Kinesis splits the batch before, it does not: one record may be in several packs and in an
-item of its own. The reader must count it once.
+packs. If Kinesis delivers the batch again in smaller batches, the packs differ, and one record may
+be in several packs and in an item of its own. The reader must count it once.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ stream needs, so a second one can be added.
 MAX_KEY_BYTES: Final = 1024  # a sort key in DynamoDB
 WRITE_UNIT_BYTES: Final = 1024  # the size of one write unit of DynamoDB, attribute names included
 _FIXED_ITEM_BYTES: Final = sum(map(len, ("pk", "m##00", "sk", "r", "ttl")))
-"""The bytes of an item besides its minute, key, payload and time: names, and the rest of its pk."""
+"""The constant bytes of an item: the names of its members, and the fixed part of its pk."""
 
 _NUMBER_BYTES: Final = 21  # the most that DynamoDB counts for one
 _HASHED: Final = "#"  # no ordinary key starts with it: a cluster's name is never empty
@@ -80,9 +80,9 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
     """
     Pack *record* without the emitter's own members.
 
-    Owners are kept completely, even if this needs another write unit: they decide who is charged
-    for the cores. Holders never need one: those without room in the units of the rest are only
-    counted, the least idle first.
+    All owners are kept, even if they need another write unit, because they decide who is charged
+    for the cores. Holders fill only the room that is left in the last write unit. Further holders
+    are only counted, the least idle first.
     """
     record = replace(record, health={})
     item = _item(record, expires_s)
@@ -160,8 +160,8 @@ def _item(record: MinuteRecord, expires_s: int) -> RecordItem:
 
 MAX_PACK_BYTES: Final = 256 * 1024
 """
-The most bytes of the lines in one pack before compression. DynamoDB accepts 400 KB after it, and
-the compressor looks back 32 KB: larger packs are not smaller.
+The most bytes of the lines in one pack before compression. DynamoDB accepts 400 KB of compressed
+bytes. The compressor looks back only 32 KB, so larger packs would not compress better.
 """
 
 _PACK: Final = "##"  # no key of a single record starts with it

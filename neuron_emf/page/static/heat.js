@@ -2,7 +2,7 @@
  * Cells of heat maps: the sign of each core state, a canvas that is drawn while it is on screen,
  * and the frame and words at the cursor.
  *
- * Every state has a sign beside its color. A core that is idle for long enough has the full color;
+ * Every state has a sign in addition to its color. A core that is idle for long enough has the full color;
  * one that is not busy yet for so long has a tint. A busy core has a bar as high as its utilization.
  */
 
@@ -112,7 +112,7 @@ function paintSign(pen, ink, state, { left, top, width, height }) {
     pen.fillRect(left + frame, top + frame, width - 2 * frame, height - 2 * frame);
     return;
   }
-  if (isSmall && state === "a") return; // full color without a sign is its sign
+  if (isSmall && state === "a") return; // the full color alone stands for allocated
   const reach = Math.min(width, height) / 2 - (isSmall ? 0.5 : 2);
   pen.strokeStyle = ink;
   pen.lineWidth = 1.25;
@@ -129,7 +129,7 @@ function paintSign(pen, ink, state, { left, top, width, height }) {
 /**
  * A picture of *width* by *height* pixels, sharp on every screen. It is painted while it is near
  * the screen; assistive technology does not see it.
- * @param {{ width: number, height: number, paint: Paint, names?: readonly string[], className?: string }} props *names*: of its colors
+ * @param {{ width: number, height: number, paint: Paint, names?: readonly string[], className?: string }} props *names*: names of the picture's colors
  */
 export function Canvas({ width, height, paint, names = COLOR_NAMES, className = "" }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
@@ -180,7 +180,7 @@ export function useWidth() {
 const TIP_WIDTH_PX = 240;
 
 /**
- * The frame around the cell at the cursor, and its words beside it.
+ * The frame around the cell at the cursor, and its words next to it.
  * @param {{ box: Box, lines: readonly string[], room: number, follows: boolean }} props *room*: width
  *   of the map; *follows*: True if the screen scrolls to the cell
  */

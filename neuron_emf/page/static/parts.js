@@ -29,7 +29,7 @@ export function Icon({ name, label = "", className = "" }) {
 }
 
 /**
- * Text of others, such as a name: it cannot reorder its neighbors.
+ * Text that other people wrote, such as a name. It cannot reorder the text around it.
  *
  * @param {{ text: unknown, className?: string }} props
  */
@@ -210,7 +210,7 @@ export function Notice({ kind = "info", title = "", children, onClose }) {
   </div>`;
 }
 
-/** The title of each kind of failure, and what to do; the server's sentence stands between them. */
+/** The title of each kind of failure, and what to do; the server's sentence is between them. */
 /** @type {Record<string, { title: string, advice: string }>} */
 const TROUBLES = {
   unreachable: { title: "The server is gone", advice: "Start it again and open the address that it prints." },
@@ -230,7 +230,7 @@ const TROUBLES = {
 /** Kinds that concern the whole page: the notice at its top has their advice. */
 const PAGE_WIDE = ["unreachable", "token", "credentials"];
 
-/** Kinds of what this page or stack does not have. */
+/** Kinds that are not failures: this page or stack does not have the part. */
 const NOT_FAULTS = ["snapshot", "ledger"];
 
 /**

@@ -162,7 +162,7 @@ def test_cards_of_a_team_are_those_of_its_cores(view):
     [({"team": "ml"}, 12), ({"team": "ml", "cluster": "b"}, 8), ({"owner": JOB}, 8)],
 )
 def test_a_team_may_have_the_cores_of_owners_without_a_name(choice, cores):
-    """A card says how many cores of `[others]` may belong to the team or owner that it is of."""
+    """A card names how many cores of `[others]` may belong to the selected team or owner."""
     rows = [(JOB, "a", 2), ("[others]", "a", 4), ("[others]", "b", 8)]
     owners = [{"owner": owner, "cluster": cluster, "cores": idle} for owner, cluster, idle in rows]
     whole = json.dumps({"cluster": "", "owner": "", "team": "", **choice})
@@ -186,7 +186,7 @@ def test_a_holder_that_is_gone_is_marked(view):
 
 
 def test_a_row_has_commands_about_its_owner_and_instances(view):
-    """Commands show the state of the job, and of EC2 instances alone."""
+    """Commands show the state of the job and of its instances; a false instance ID has none."""
     query = {"cluster": "research", "owner": JOB, "instances": f"{TRN1},$(reboot)"}
     texts = [command["text"] for command in view.commands(query)["commands"]]
     assert "scontrol show job 4711" in texts
@@ -195,7 +195,7 @@ def test_a_row_has_commands_about_its_owner_and_instances(view):
 
 
 def items_of(read, group):
-    """Return the amounts that rows of *group* add up, and whether each row has all of its own."""
+    """Return the sums of the rows of *group*, and whether the sum of each row is complete."""
     amounts = Amounts()
     for rollup in read.rollups(0):
         amounts.fold_rollup(rollup)
