@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
-from h2.events import StreamEnded
+from h2.events import DataReceived, RequestReceived, StreamEnded
 
 from neuron_emitter.owners.naming import Naming
 from neuron_emitter.owners.places import Places
@@ -290,16 +290,47 @@ class FakeKubelet:
                     self.answer(channel)
 
 
-def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(4, "big") + body):
-    """Return a function that answers each List with *body* and *status*, as gRPC does."""
+LIST_CALL = {
+    b":method": b"POST",
+    b":scheme": b"http",
+    b":path": b"/v1.PodResourcesLister/List",
+    b"content-type": b"application/grpc",
+    b"te": b"trailers",
+}
+"""The headers that gRPC demands of a call of List."""
+
+GOAWAY = bytes.fromhex("000008 07 00 00000000 00000001 00000000")
+"""The frame of a server that stops and finishes its running call."""
+
+
+def framed(body, flag=b"\0"):
+    """Return a message of gRPC; *flag* is 1 if it is compressed."""
+    return flag + len(body).to_bytes(4, "big") + body
+
+
+def answers(body, *, status="0", frames=framed, first=b""):
+    """
+    Return a function that answers each List with *body* and *status*, as gRPC does.
+
+    Another call has the status UNIMPLEMENTED. The status message ends with a space. *first* are
+    the first bytes.
+    """
 
     def answer(channel):
-        call = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        config = H2Configuration(
+            client_side=False,
+            validate_outbound_headers=False,
+            normalize_outbound_headers=False,
+        )
+        call = H2Connection(config)
         call.initiate_connection()
         channel.sendall(call.data_to_send())
-        while not any(isinstance(event, StreamEnded) for event in _events(call, channel)):
-            pass
+        received = []
+        while not any(isinstance(event, StreamEnded) for event in received):
+            received += _events(call, channel)
+        is_list = (LIST_CALL, framed(b"")) == _call_of(received)
         call.send_headers(1, [(":status", "200"), ("content-type", "application/grpc")])
+        channel.sendall(call.data_to_send() + first)
         left = frames(body)
         while left:
             room = min(call.local_flow_control_window(1), call.max_outbound_frame_size, len(left))
@@ -310,13 +341,21 @@ def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(
             else:
                 _events(call, channel)
         if status is not None:
-            call.send_headers(1, [("grpc-status", status)], end_stream=True)
+            trailers = [("grpc-status", status if is_list else "12"), ("grpc-message", "`rm` ")]
+            call.send_headers(1, trailers, end_stream=True)
         else:
             call.end_stream(1)
         channel.sendall(call.data_to_send())
         _wait_for_end(channel)
 
     return answer
+
+
+def _call_of(received):
+    """Return the headers of the call, without the authority, and its message."""
+    headers = next(event.headers for event in received if isinstance(event, RequestReceived))
+    message = b"".join(event.data for event in received if isinstance(event, DataReceived))
+    return {name: text for name, text in headers if name != b":authority"}, message
 
 
 def _wait_for_end(channel):

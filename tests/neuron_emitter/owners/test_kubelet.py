@@ -24,6 +24,7 @@ from tests.neuron_emitter.owners.fake_machine import (
     EFA,
     EKS_CGROUPFS_V1,
     EKS_SYSTEMD_V2,
+    GOAWAY,
     OLD_DEVICE,
     OTHER_DRIVER,
     PLUGIN,
@@ -33,6 +34,7 @@ from tests.neuron_emitter.owners.fake_machine import (
     claim,
     container,
     devices,
+    framed,
     listed,
     message,
     pod,
@@ -112,7 +114,26 @@ def test_a_truncated_answer_is_refused():
 
 
 def framed_twice(body):
-    return 2 * (b"\0" + len(body).to_bytes(4, "big") + body)
+    return 2 * framed(body)
+
+
+def compressed(body):
+    return framed(body, b"\1")
+
+
+OTHER_PODS = [
+    pod(f"web-{number}-{'x' * 200}", container("c", is_new=number % 2)) for number in range(2000)
+]
+MAIN = container("main", devices(CORE, "0", "1", is_new=True), is_new=True)
+MANY_PODS = listed(*OTHER_PODS, pod("trainer-0", MAIN))  # 500 kB: 8 windows of HTTP/2, 30 frames
+
+
+@pytest.mark.parametrize("first", [b"", GOAWAY], ids=["running", "stopping"])
+def test_an_answer_of_many_frames_is_read(machine, kubelet, first):
+    """An answer of many frames is read, in old and new forms, also from a server that stops."""
+    kubelet(answers(MANY_PODS, first=first))
+    source = PodResources(machine.places, within_s=60.0)
+    assert [TRAINER_ALLOCATION] == source.read_allocations()
 
 
 MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
@@ -121,7 +142,10 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (answers(b"", status="`rm`"), "the call failed"),
+        (answers(b"", status="8"), "rejected the call: too many calls"),
+        (answers(b"", status="12"), "does not serve pod resources of version 1"),
+        (answers(b"", status="14"), "the call failed"),
+        (answers(listed(TRAINER), frames=compressed), "the answer is compressed"),
         (answers(listed(TRAINER), status=None), "ended without a status"),
         (answers(listed(TRAINER), frames=framed_twice), "does not have the form"),
         (answers(MISNAMED), "an invalid pod name"),
