@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
+from botocore.exceptions import ClientError
 from botocore.validate import ParamValidator
 
 from neuron_emf.account import account
 from neuron_emf.check.aws_client import Answer, AwsClient
 from neuron_emf.command_options import AccountSettings
+from proof.logs.rules import ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from proof.account.account_double import AccountDouble
 
 
 @functools.cache
@@ -48,3 +55,30 @@ class FakeAws(AwsClient):
             report = ParamValidator().validate(value, shape)
             assert not report.has_errors(), report.generate_report()
         return answer
+
+
+class LogsClient:
+    """
+    A client of the double of CloudWatch Logs in this process.
+
+    Attributes:
+        answer: Answer to a request in place of the double's own; None for the double's own.
+
+        asked: Requests in order.
+
+        now_s: The clock of the double, seconds since the Unix epoch.
+    """
+
+    def __init__(self, account: AccountDouble) -> None:
+        self.account = account
+        self.answer: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
+        self.asked: list[dict[str, Any]] = []
+        self.now_s = 0.0
+
+    def filter_log_events(self, **request: Any) -> dict[str, Any]:
+        self.asked.append(request)
+        try:
+            return self.answer(request) or self.account.rules.call("FilterLogEvents", request)
+        except ServiceError as error:
+            answer = {"Error": {"Code": error.code, "Message": error.words}}
+            raise ClientError(answer, "FilterLogEvents") from error

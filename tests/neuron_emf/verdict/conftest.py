@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from neuron_emf.account import Account
 from neuron_emf.findings import command
 from neuron_emf.verdict.instance_verdict import EXIT_CODES
 from proof.account.account_double import AccountDouble
 from proof.factories.records import AN_INSTANCE
-from proof.logs.rules import ServiceError
-from tests.neuron_emf.fake_aws import FakeAws
+from tests.neuron_emf.fake_aws import FakeAws, LogsClient
 from tests.neuron_emf.verdict.instance_world import InstanceWorld
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-class VerdictLogs:
-    """
-    A client of the double in this process.
-
-    Attributes:
-        answer: Answer to a request in place of the double's own; None for the double's own.
-
-        asked: Requests in order.
-
-        now_s: The clock of the double, seconds since the Unix epoch.
-    """
-
-    def __init__(self, account: AccountDouble) -> None:
-        self.account = account
-        self.answer: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
-        self.asked: list[dict[str, Any]] = []
-        self.now_s = 0.0
-
-    def filter_log_events(self, **request: Any) -> dict[str, Any]:
-        self.asked.append(request)
-        try:
-            return self.answer(request) or self.account.rules.call("FilterLogEvents", request)
-        except ServiceError as error:
-            answer = {"Error": {"Code": error.code, "Message": error.words}}
-            raise ClientError(answer, "FilterLogEvents") from error
 
 
 @pytest.fixture
 def logs():
     """Return both log groups; a history sets their clock."""
-    clock: list[VerdictLogs] = []
+    clock: list[LogsClient] = []
     with AccountDouble(lambda: clock[0].now_s if clock else 0.0) as account:
-        clock.append(VerdictLogs(account))
+        clock.append(LogsClient(account))
         yield clock[0]
 
 
