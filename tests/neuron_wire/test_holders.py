@@ -98,21 +98,6 @@ def restarted(state, holders, then_state, *then_holders):
     return merge_records(parts).record
 
 
-def test_a_cores_letter_and_holder_come_from_one_part():
-    """If only the first part knows core 0, core 0 keeps the first part's holder."""
-    merged = restarted("aa", [Holder("0-1", "ml/old", 1, "x")], "?a", Holder("1", "ml/new", 2, "y"))
-    assert "aa" == merged.core_state
-    assert (Holder("0", "ml/old", 1, "x"), Holder("1", "ml/new", 2, "y")) == merged.holders
-
-
-def test_a_released_core_has_no_holder():
-    """A core that the later part calls unattached has no holder."""
-    merged = restarted("a", [Holder("0", "ml/old")], "u")
-    assert "u" == merged.core_state
-    assert () == merged.holders
-    assert 0 == merged.holders_more
-
-
 def test_a_runtime_that_two_parts_name_is_one_holder():
     """A holder in both parts has the cores of both, and what either part knows of its process."""
     known = Holder("0-1", "ml/llama", 7, "serve", started="2026-11-22T02:10Z", command="python3")

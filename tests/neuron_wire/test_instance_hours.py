@@ -218,13 +218,14 @@ def test_costs_conserve_the_hour(hour):
         (Ec2Instance("capacity-block", "cr-1"), {"lifecycle": "spot"}, False),
         (Ec2Instance("on-demand", "cr-1"), {}, False),
         (Ec2Instance("on-demand", "cr-1"), {"paid": "avoidable"}, True),
+        (Ec2Instance("on-demand", None, "trn2.48xlarge"), {}, False),
         (None, {"core_state": "ab", "idle_minutes": (60, 0)}, False),
         (None, {"core_state": "a?", "idle_minutes": (60, 60)}, False),
     ],
 )
 def test_ec2_takes_precedence_over_the_instances_report(ec2, changes, avoidable):
     """
-    EC2's answer takes precedence over the instance's report: spot is avoidable.
+    EC2's answer takes precedence over the instance's report, also its type: spot is avoidable.
 
     A reservation is committed unless `--paid` is avoidable.
     """

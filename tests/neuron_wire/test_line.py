@@ -57,12 +57,6 @@ def test_members_of_a_later_release_are_ignored(added):
     assert parse(json.dumps(line_of())) == parse(json.dumps({**added, **line_of(), **added}))
 
 
-def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
-    """A line without metrics has its timestamp at the root, because it is not an EMF document."""
-    line = line_of(_aws=None, Timestamp=WIRE_MINUTE_MS)
-    assert parse(json.dumps(line_of())) == parse(json.dumps(line))
-
-
 @given(st.dictionaries(st.text(max_size=5), FINITE, max_size=6))
 def test_scalars_stand_before_arrays(members):
     """`_aws` is first, then scalars, then arrays: Logs Insights finds only the first 200 fields."""

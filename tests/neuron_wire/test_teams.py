@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from neuron_accounts.prices import ParameterTextError
 from neuron_accounts.teams import (
     TeamRule,
-    TeamRules,
     team_rules,
     team_rules_of_file,
 )
@@ -45,22 +44,6 @@ def test_the_parser_accepts_what_the_template_accepts(text):
     rules = team_rules(text).rules
     assert expected == [(rule.cluster, rule.owner, rule.team) for rule in rules]
     assert all(part for rule in expected for part in rule)
-
-
-def test_the_first_rule_that_matches_counts():
-    """The first matching rule wins over the scheduler's team, which counts without a match."""
-    rules = team_rules(TEAM_RULES_TEXT)
-    assert ["ml", "lab", "serving"] == [
-        rules.team_of(cluster, owner, "scheduled")
-        for cluster, owner in (
-            ("research", "slurm:4711 ml-user"),
-            ("research", "prod/llama/server"),
-            ("inference", "prod/llama/server"),
-        )
-    ]
-    assert "scheduled" == rules.team_of("inference", "slurm:4711 ml-user", "scheduled")
-    assert rules.team_of("inference", "slurm:4711 ml-user") is None
-    assert "scheduled" == TeamRules().team_of("research", "slurm:4711 ml-user", "scheduled")
 
 
 @pytest.mark.parametrize("owner", sorted(PLACEHOLDER_OWNERS))

@@ -290,12 +290,19 @@ def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[s
 def line_of(**changes: Any) -> dict[str, Any]:
     """Return the members of a small minute line, written by hand; None removes a member."""
     whole = {
-        "_aws": {"Timestamp": WIRE_MINUTE_MS, "CloudWatchMetrics": []}, "Schema": 1,
+        "_aws": {"Timestamp": WIRE_MINUTE_MS, "CloudWatchMetrics": []},
+        "Schema": 1,
         "Kind": "minute",
-        "Boot": "01a1fd4e75ef2470b16e", "Seq": 7, "ClusterName": "blue",
-        "InstanceId": "i-0123456789abcdef0", "CoveredSeconds": 59.5, "Reports": 12,
-        "NeuronCores": 4, "CoreState": "ba?u", "NeuronCoreUtilization": [97.5, 0.25, 0],
+        "Boot": "01a1fd4e75ef2470b16e",
+        "Seq": 7,
+        "ClusterName": "blue",
+        "InstanceId": "i-0123456789abcdef0",
+        "CoveredSeconds": 59.5,
+        "Reports": 12,
+        "NeuronCores": 4,
+        "CoreState": "ba?u",
+        "NeuronCoreUtilization": [97.5, 0.25, 0],
         "CoreIdleMinutes": [0, 3, 2, 60],
-    }  # fmt: skip
+    }
     whole.update(changes)
     return {name: value for name, value in whole.items() if value is not None}

@@ -36,15 +36,12 @@ def rollup_of(*records, silent=(), cluster="training", prices=None):
 
 def rollup(*records, silent=()):
     """Return the rollup of records of different instances; an instance without a name gets one."""
-    in_progress = RollupInProgress("training", idle_after_minutes=15)
-    for number, given_record in enumerate(records):
-        named = given_record.instance_id != record().instance_id
-        in_progress.fold_instance(
-            merge_records(
-                [given_record if named else replace(given_record, instance_id=f"i-{number}")]
-            )
-        )
-    return in_progress.finish(silent)
+    own_name = record().instance_id
+    named = [
+        replace(part, instance_id=f"i-{number}") if part.instance_id == own_name else part
+        for number, part in enumerate(records)
+    ]
+    return rollup_of(*named, silent=silent)
 
 
 def cores(state, utilization=None, idle=None, **changes):

@@ -420,22 +420,6 @@ def test_what_ec2_says_is_kept_with_the_hour():
     assert {reported[:2] for reported in EC2.values()} == bought(bucket)
 
 
-def test_the_type_that_ec2_says_is_the_price():
-    """The type in EC2's answer decides price and cost, even if a line has another type or none."""
-    fleet = [
-        minute_of("i-1", FIRST_OF_HOUR, instance_type=None),
-        minute_of("i-2", FIRST_OF_HOUR, instance_type="trn1.2xlarge"),
-    ]
-    reported = {name: Ec2Instance("on-demand", None, "inf2.xlarge") for name in ("i-1", "i-2")}
-    bucket = Bucket()
-    settle(world_of(fleet), bucket, ec2=reported)
-    priced = {
-        (row.instance_type, row.list_cost) for row in ledger_of(bucket) if row.owner == "ml/a"
-    }
-    nano_usd = round(WORLD_PRICES.usd_per_core_hour("inf2.xlarge", 2) * 10**9 / HOUR_MINUTES)
-    assert {("inf2.xlarge", nano_usd)} == priced
-
-
 @pytest.mark.parametrize(("minutes", "mark"), [(0, None), (2, None), (3, 3)])
 def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
     """

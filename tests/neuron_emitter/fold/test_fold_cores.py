@@ -22,7 +22,6 @@ from tests.neuron_emitter.neuron_reports import (
     no_runtimes,
     report,
     runtime,
-    runtime_vcpu,
     two_cores,
 )
 
@@ -118,21 +117,6 @@ def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
     """A runtime without counters and memory hides every core, except cores that another uses."""
     record = minute_of(report(HEALTHY, runtime(failed, group, pid=2)))
     assert (40.0, None, None, None) == record.utilization_percent
-
-
-def test_a_group_error_of_a_living_runtime_leaves_the_others():
-    """
-    Runtimes with an error in one group and good counters have utilization.
-
-    The reports are as captured in a sidecar: four runtimes tagged "1" with a vCPU error.
-    """
-    blind = runtime_vcpu(0, 0, error="open /proc/784315/stat: no such file or directory")
-    shares = ([12.5 if core == mine else 0 for core in range(4)] for mine in range(4))
-    entries = [
-        runtime(counters(percent), memory(), None, blind, pid=784_315 + mine, tag="1")
-        for mine, percent in enumerate(shares)
-    ]
-    assert (12.5,) * 4 == minute_of(report(*entries)).utilization_percent
 
 
 def test_a_runtime_whose_process_is_gone_is_left_out():

@@ -48,30 +48,11 @@ def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
     assert (expected, expected) == play(fold, 1, [0, 0], covered_s)
 
 
-def test_an_unknown_minute_neither_adds_nor_resets():
-    """An unknown minute counts neither as idle nor as busy."""
-    fold = new_fold()
-    play(fold, 0, [0, 0])
-    play(fold, 1, [0, 0], 0)
-    assert (2, 2) == play(fold, 2, [0, 0])
-    assert (2, 3) == play(fold, 3, [None, 0])
-    assert (3, 4) == play(fold, 4, [0, 0])
-
-
 def test_a_core_needs_its_own_covered_seconds():
     """A core needs 45 covered seconds of its own: a failed runtime can hide it for the rest."""
     idle = runtime(counters([0, 0]), memory())
     hidden = two_cores(idle, runtime(None, memory({0: 1}), pid=2))
     assert (0, 1) == minute_of(*[two_cores(idle)] * 8, *[hidden] * 4).idle_minutes
-
-
-def test_a_minute_counts_once_however_often_the_emitter_starts():
-    """After a restart, the second part of a counted minute does not count again."""
-    fold = new_fold()
-    assert (1, 1) == play(fold, 0, [0, 0], 45)
-    second = restored(fold)
-    assert (1, 1) == play(second, 0, [0, 0], 45)
-    assert (2, 2) == play(second, 1, [0, 0])
 
 
 @pytest.mark.parametrize(

@@ -83,16 +83,36 @@ def test_a_runtime_line_has_every_number():
     )
     (line,) = runtimes_of(*[report(runtime(*groups))] * 12)
     expected = {
-        "Reason": "start", "Pid": 2499, "RuntimeTag": "2499", "Owner": None, "Cores": "0-2",
-        "CoresHeld": 3, "CoresListed": 4, "LoadedModels": 1, "Executions": 120,
-        "ExecutionErrors": 12, "LatencyP50Mean": 0.25, "LatencyP99Max": 0.5, "LatencyMin": 0.125,
-        "LatencyMax": 1.0, "DeviceLatencyP50Mean": 0.125, "DeviceLatencyP99Max": 0.25,
-        "LatencyGapP50": 0.125, "TeraFlops": 3.0, "DeviceMemoryUsed": 69_632,
-        "RuntimeHostMemory": 1000, "RuntimeCpuUserPercent": 24.0, "RuntimeCpuSystemPercent": 3.0,
-        **{f"DeviceMemory{use}": 0 for use in NO_BYTES}, "DeviceMemoryTensors": 69_632,
-        "RuntimeHostMemoryApplicationMemory": 1000, "RuntimeHostMemoryConstants": 0,
-        "RuntimeHostMemoryDmaBuffers": 0, "RuntimeHostMemoryTensors": 0, "ExecutionsTimedOut": 12,
-    }  # fmt: skip
+        "Reason": "start",
+        "Pid": 2499,
+        "RuntimeTag": "2499",
+        "Owner": None,
+        "Cores": "0-2",
+        "CoresHeld": 3,
+        "CoresListed": 4,
+        "LoadedModels": 1,
+        "Executions": 120,
+        "ExecutionErrors": 12,
+        "LatencyP50Mean": 0.25,
+        "LatencyP99Max": 0.5,
+        "LatencyMin": 0.125,
+        "LatencyMax": 1.0,
+        "DeviceLatencyP50Mean": 0.125,
+        "DeviceLatencyP99Max": 0.25,
+        "LatencyGapP50": 0.125,
+        "TeraFlops": 3.0,
+        "DeviceMemoryUsed": 69_632,
+        "RuntimeHostMemory": 1000,
+        "RuntimeCpuUserPercent": 24.0,
+        "RuntimeCpuSystemPercent": 3.0,
+        **{f"DeviceMemory{use}": 0 for use in NO_BYTES},
+        "DeviceMemoryTensors": 69_632,
+        "RuntimeHostMemoryApplicationMemory": 1000,
+        "RuntimeHostMemoryConstants": 0,
+        "RuntimeHostMemoryDmaBuffers": 0,
+        "RuntimeHostMemoryTensors": 0,
+        "ExecutionsTimedOut": 12,
+    }
     assert list(expected.items()) == list(line.items())
 
 
@@ -301,12 +321,6 @@ def executed(minute=0):
     fold = started()
     last(fold, minute, entry(5))
     return fold
-
-
-def test_a_restart_keeps_when_it_last_executed():
-    """A restart keeps the minute of the last execution."""
-    assert [FIRST_MINUTE] == last(executed(), 1)
-    assert [FIRST_MINUTE] == last(started(executed().encode_state()), 1)
 
 
 @pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), no_runtimes(FOLD_PERIOD_S)])
