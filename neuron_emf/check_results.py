@@ -1,14 +1,13 @@
 """
 Named checks and their results, for `check`, `findings INSTANCE` and the acceptance.
 
-This is the only module that prints a result, converts it for programs and turns it into an exit
-code. Only the layout for a terminal needs Rich: `check --quick` runs every half minute.
+This module converts a result to text and for programs, and turns it into an exit code. It does not
+import Rich, because `check --quick` runs every half minute.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_words.name_words import printable
@@ -16,8 +15,6 @@ from neuron_words.quantity_words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from rich.console import RenderableType
 
     from neuron_wire.line_members import Members, Texts
 
@@ -181,36 +178,7 @@ def counted_states(results: Sequence[CheckResult]) -> str:
 def line(result: CheckResult) -> str:
     """Return one result as one line of plain text."""
     advice = f"; {result.advice}" if result.advice else ""
-    return printable(f"{result.state:<10}  {result.check:<8}  {_sentence(result)}{advice}", LONGEST)
-
-
-def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
-    """Return a table for each section, with advice below each result."""
-    from rich.table import Table  # noqa: PLC0415 - not for --quick
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    columns = [
-        max(len(text) for text in texts)
-        for texts in zip(*((result.state, result.check) for result in results), strict=True)
-    ]
-    parts: list[RenderableType] = []
-    for title, members in groupby(results, key=lambda result: result.section):
-        table = Table.grid(padding=(0, 2, 0, 0))
-        indent = "  " if title else ""
-        for width in (len(indent) + columns[0], columns[1]):
-            table.add_column(min_width=width, no_wrap=True)
-        table.add_column(overflow="fold")
-        for result in members:
-            shown = Text(printable(_sentence(result), LONGEST))
-            if result.must_hold:
-                shown.stylize(STYLES[result.state], len(result.must_hold))
-            if result.advice:
-                shown.append(f"\ndo: {printable(result.advice, LONGEST)}", style="bold")
-            state = Text(indent + result.state, style=STYLES[result.state])
-            table.add_row(state, Text(result.check), shown)
-        parts += [Text(title, style="bold")] if title else []
-        parts += [table, Text()]
-    return parts
+    return printable(f"{result.state:<10}  {result.check:<8}  {sentence(result)}{advice}", LONGEST)
 
 
 def for_programs(results: Sequence[CheckResult]) -> Members:
@@ -224,5 +192,6 @@ def for_programs(results: Sequence[CheckResult]) -> Members:
     }
 
 
-def _sentence(result: CheckResult) -> str:
+def sentence(result: CheckResult) -> str:
+    """Return the observed value of *result*, after the condition if it has one."""
     return f"{result.must_hold} Found: {result.found}." if result.must_hold else result.found

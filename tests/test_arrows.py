@@ -61,8 +61,7 @@ LIBRARY_MODULES = {
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.exports"},
     ("neuron_emf", "rich"): {  # `command_output` configures rich; the others format their output
-        "neuron_emf.check.command",
-        "neuron_emf.check_results",
+        "neuron_emf.check.listing",
         "neuron_emf.cost.listing",
         "neuron_emf.deploy.change_set",
         "neuron_emf.deploy.plan",

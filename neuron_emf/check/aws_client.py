@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
+from neuron_emf.account import account, error_code, is_refusal, refusal_cause, words_of
 from neuron_emf.check_results import CheckResult, failed, not_tried, ok, warning
+from neuron_emf.command_options import AccountSettings
 from neuron_emitter.delivery.aws_failures import PROXY_ADVICE, access_advice, bounded
 
 if TYPE_CHECKING:
     from neuron_emf.account import Account
+    from neuron_emf.check.settings import CheckSettings
     from neuron_wire.line_members import JsonObject
 
 ACCESS: Final = "access"
@@ -155,6 +157,22 @@ class AwsClient:
             self.skew_s = time.time() - parsedate_to_datetime(date).timestamp()
         except (TypeError, ValueError, OverflowError):
             return
+
+
+def connect(settings: CheckSettings, region: str | None) -> AwsClient:
+    """
+    Return a client for the stack, in *region* or the Region that the AWS SDK finds.
+
+    Raises:
+        SourceError: If a rehearsal is asked for and none runs on this machine.
+    """
+    stack = AccountSettings(
+        stack_name=settings.stack_name,
+        log_group=settings.log_group,
+        region=region,
+        rehearsal=settings.rehearsal,
+    )
+    return AwsClient(account(stack))
 
 
 def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:

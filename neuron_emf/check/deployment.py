@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 from neuron_emf.check.aws_client import (
     NO_LOG_GROUP,
     NOT_AUTHENTICATED,
-    AwsClient,
     check_caller,
+    connect,
     unanswered,
 )
 from neuron_emf.check.log_groups import check_extraction, find_log_group
@@ -31,7 +31,7 @@ from neuron_emitter.errors import SettingsError
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from neuron_emf.check.aws_client import Answer
+    from neuron_emf.check.aws_client import Answer, AwsClient
     from neuron_emf.check.settings import CheckSettings
     from neuron_wire.line_members import JsonObject, Texts
 
@@ -49,8 +49,7 @@ YOUNG: Final = ("field indexes", "query parameters", "alarm warm-up")
 
 def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     """Check what a deployment with *settings*' Region, stack and log group needs."""
-    account = settings.account(settings.region)
-    aws = AwsClient(account)
+    aws = connect(settings, settings.region)
     try:
         region = ok(aws.region)
     except SettingsError as error:
@@ -59,7 +58,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     results = section("account", {"region": region, "credentials": caller})
     if answer.reason in NOT_AUTHENTICATED:
         return results
-    has_young = account.partition == "aws"
+    has_young = aws.account.partition == "aws"
     needs = {
         name: check_need(aws, *need)
         for name, need in NEEDS.items()

@@ -18,9 +18,9 @@ from neuron_emf.check.aws_client import (
     NOT_AUTHENTICATED,
     PROXY_ERROR,
     UNREACHABLE,
-    AwsClient,
     check_caller,
     check_clock,
+    connect,
 )
 from neuron_emf.check.instance import (
     check_attribution,
@@ -66,6 +66,7 @@ from neuron_wire.names import REGION_VARIABLES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from neuron_emf.check.aws_client import AwsClient
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emitter.command_line import Advance
 
@@ -196,16 +197,15 @@ class AwsSequence:
         Raises:
             EmitterError: If the region is unknown, or no rehearsal runs.
         """
-        account = self.settings.account(self.settings.region)
+        aws = connect(self.settings, self.settings.region)
         where = self.region_origin
         if where == DEFAULT_SOURCE:
             where = next(filter(os.environ.get, REGION_VARIABLES), "the AWS SDK")
-        if account.is_rehearsal:
+        if aws.account.is_rehearsal:
             where = "the rehearsal"
-        if account.region is None:
-            account = self.settings.account(self.instance_region)
+        if aws.account.region is None:
+            aws = connect(self.settings, self.instance_region)
             where = "the instance metadata"
-        aws = AwsClient(account)
         return aws, ok(f"{aws.region}, from {where}")
 
     def _asked(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from click.core import ParameterSource
 
-from neuron_emf.command_options import AccountSettings, AnswerSettings, StackSettings, flag
+from neuron_emf.command_options import AnswerSettings, StackSettings, flag
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.settings import RunSettings
 from neuron_emitter.settings.minute_settings import Amount, setting
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from neuron_emf.account import Account
-
 DEFAULT_SOURCE: Final = "default"
-
 
 _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
@@ -45,24 +42,6 @@ class CheckSettings(AnswerSettings, StackSettings, RunSettings):
         "Before a deployment: check what the region and the account lack for the stack; no emitter "
         "is checked."
     )
-
-    def account(self, region: str | None) -> Account:
-        """
-        Return the account of the stack, in *region* or the Region that the AWS SDK finds.
-
-        Raises:
-            SourceError: If a rehearsal is asked for and none runs on this machine.
-        """
-        from neuron_emf.account import account  # noqa: PLC0415 - not for --quick
-
-        return account(
-            AccountSettings(
-                stack_name=self.stack_name,
-                log_group=self.log_group,
-                region=region,
-                rehearsal=self.rehearsal,
-            )
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import check_results
+from neuron_emf.check.listing import result_tables
 from neuron_emf.check_results import CHECK_FAILED, LONGEST, NOT_TRIED, WARNING, failures
 from neuron_emf.verdict.account_guards import commands_of
 from neuron_emf.verdict.verdict_facts import Unknown
@@ -193,7 +194,7 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
             _UNSEEN,
         ]
     if is_whole:
-        return [*parts, "", *check_results.for_people(found.results)]
+        return [*parts, "", *result_tables(found.results)]
     against: dict[str, list[str]] = {}
     for result in failures(found.results):
         if f"{result.found}." != found.reason:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from local.alarms.template import Template, load_template
-from neuron_emf.check import command, deployment
+from neuron_emf.check import command, deployment, listing
 from neuron_emf.check.aws_client import ACCESS, CALL_REFUSED, NO_LOG_GROUP, UNREACHABLE, Answer
 from neuron_emf.check_results import CHECK_UNKNOWN, CheckResult
 from proof.factories.records import RECORDS_GROUP
@@ -55,7 +55,7 @@ def check(monkeypatch):
 
     def run(region="eu-south-2", **answers):
         fake = FakeAws({**LACKS_NOTHING, **answers}, region)
-        monkeypatch.setattr(deployment, "AwsClient", lambda _account: fake)
+        monkeypatch.setattr(deployment, "connect", lambda *_: fake)
         words = ["--deployment", "--region", region, "--json"]
         ended = CliRunner().invoke(command.command, words, standalone_mode=False)
         rows = json.loads(ended.output)["checks"]
@@ -127,7 +127,7 @@ def test_an_unanswered_question_is_not_a_success(check, reason):
     unanswered = [CheckResult(CHECK_UNKNOWN, "not known")]
     assert (
         "It is unknown whether the stack can be deployed: 1 unknown."
-        == (command.for_people(unanswered, [], command.CAN_DEPLOY)[-1])
+        == (listing.for_people(unanswered, [], listing.CAN_DEPLOY)[-1])
     )
 
 

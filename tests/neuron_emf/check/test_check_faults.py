@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError, NoCredentialsError, UnauthorizedSSOTokenError
 
+from neuron_emf.check.aws_client import AwsClient, check_caller
 from neuron_emf.check.neuron_monitor import check_devices, check_monitor
 from neuron_emf.check.settings import CheckSettings
 from proof.account.account_double import AccountDouble
@@ -149,3 +153,31 @@ def test_a_missing_monitor_is_named_with_its_package(checked, tmp_path):
     changed |= {"instance": "warning", "price": "failed"}
     assert {**EXPECTED_STATES, **changed} == run.states
     assert run.of("price")["advice"].startswith("use --instance-type TYPE")
+
+
+def refusal(code):
+    return ClientError({"Error": {"Code": code, "Message": "no."}}, "GetCallerIdentity")
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "sentence"),
+    [
+        (NoCredentialsError(), "failed", "no AWS credentials are found (Unable to locate"),
+        (UnauthorizedSSOTokenError(), "failed", "the AWS credentials expired (The SSO session"),
+        (refusal("ExpiredToken"), "failed", "the AWS credentials expired (ExpiredToken"),
+        (refusal("InvalidClientTokenId"), "failed", "AWS rejects the credentials (InvalidC"),
+        (refusal("SignatureDoesNotMatch"), "failed", "AWS rejects the signature (Signature"),
+        (refusal("AccessDenied"), "warning", "caller unknown: sts:GetCallerIdentity is denied"),
+    ],
+)
+def test_each_reason_for_an_unknown_caller_has_its_own_sentence(error, state, sentence):
+    """Each reason for an unknown caller has its own state and sentence."""
+
+    def get_caller_identity():
+        raise error
+
+    client = SimpleNamespace(get_caller_identity=get_caller_identity)
+    account: Any = SimpleNamespace(client=lambda _service: client)
+    result, _ = check_caller(AwsClient(account))
+    assert state == result.state
+    assert result.found.startswith(sentence)

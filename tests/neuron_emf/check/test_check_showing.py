@@ -9,7 +9,7 @@ import re
 import pytest
 from rich.console import Console
 
-from neuron_emf.check import command
+from neuron_emf.check import listing
 from neuron_emf.check.sequence import check_settings
 from neuron_emf.check.settings import CheckSettings, Origin
 from neuron_emf.check_results import failed, section
@@ -22,7 +22,7 @@ def shown_on(result, origins=(), **options):
     """Return what a console of that kind gets."""
     out = io.StringIO()
     console = Console(file=out, highlight=False, emoji=False, markup=False, **options)
-    for part in command.for_people(section("one", {"spool": result}), origins):
+    for part in listing.for_people(section("one", {"spool": result}), origins):
         console.print(part)
     return out.getvalue()
 
