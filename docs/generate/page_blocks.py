@@ -7,9 +7,10 @@ generated here: the tests that run the commands write it.
 
 from __future__ import annotations
 
+import json
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks import figures
 from docs.generate import (
@@ -21,10 +22,12 @@ from docs.generate import (
     metrics,
     parameters,
     setting_sections,
-    small_blocks,
 )
+from docs.generate.markdown import code, codes
 from local import REPOSITORY
-from local.alarms.template import load_template
+from local.alarms.template import Template, load_template
+from neuron_accounts.findings import SCHEMA_FILE
+from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS
 from proof.real import run_record as real_record
 
 if TYPE_CHECKING:
@@ -37,6 +40,39 @@ NOT_GENERATED: Final = {
 }
 """Blocks that commands print, and blocks that tests run unchanged."""
 
+SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+MESSAGES = REPOSITORY / "tests" / "data" / "messages" / "texts.txt"
+
+
+def finding_members() -> str:
+    """Return the members that each finding's event has, and those that some have."""
+    always = SCHEMA["required"]
+    others = [name for name in SCHEMA["properties"] if name not in always]
+    return f"Each finding has {codes(always)}. Some have {codes(others)}.\n"
+
+
+def lint_rules() -> str:
+    """Return the names of the rules of `neuron-emf lint`."""
+    warnings = [rule for rule in LINT_ADVICE if rule not in LINT_ERRORS]
+    return f"Errors: {codes(LINT_ERRORS)}.\nWarnings: {codes(warnings)}.\n"
+
+
+def saved_queries(template: Mapping[str, Any]) -> str:
+    """Return an item for each saved query, with the purpose on the first line of its text."""
+    items = []
+    for _, query in Template(template).resources("AWS::Logs::QueryDefinition"):
+        purpose = re.sub(r"^# (.+)\n[\s\S]*", r"\1", query["QueryString"])
+        items.append(f"- {code(query['Name'].partition('/')[2])}: {purpose}\n")
+    return "".join(items)
+
+
+def message() -> str:
+    """Return the text of a message of `explain`, without its subject."""
+    _, _, scene = MESSAGES.read_text(encoding="utf-8").partition("=== idle-cores\n")
+    _, _, text = scene.partition("\n===")[0].partition("\n\n")
+    return f"```\n{text}\n```\n"
+
+
 BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},
     "docs/how-to/restricted.md": {"rights": partial(parameters.rights, LOADED_TEMPLATE)},
@@ -48,14 +84,14 @@ BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     },
     "docs/reference/commands.md": {
         "commands": commands.sections,
-        "lint-rules": small_blocks.lint_rules,
+        "lint-rules": lint_rules,
     },
     "docs/reference/settings.md": {
         name: partial(setting_sections.sections, group)
         for name, group in setting_sections.SETTING_GROUPS.items()
     },
     "docs/reference/looking.md": {
-        "saved-queries": partial(small_blocks.saved_queries, LOADED_TEMPLATE),
+        "saved-queries": partial(saved_queries, LOADED_TEMPLATE),
     },
     "docs/how-to/prometheus.md": {
         name: partial(metrics.families, listed) for name, listed in metrics.SERIES.items()
@@ -69,8 +105,8 @@ BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "parameters": partial(parameters.groups, LOADED_TEMPLATE),
         "outputs": partial(parameters.outputs, LOADED_TEMPLATE),
     },
-    "docs/how-to/acting.md": {"members": small_blocks.finding_members},
-    "docs/how-to/notifications.md": {"sample": small_blocks.message},
+    "docs/how-to/acting.md": {"members": finding_members},
+    "docs/how-to/notifications.md": {"sample": message},
     "docs/architecture.md": architecture.BLOCKS,
     "docs/reference/support.md": {"real-parts": real_record.page_list},
 }
