@@ -144,14 +144,6 @@ class Then:
             raise WireFormatError(BAD_MEMBER, "a summary of the ledger cannot be read") from error
 
     @property
-    def by_type(self) -> dict[str | None, CoreTime]:
-        """Return all owners together, by instance type."""
-        times: dict[str | None, CoreTime] = {}
-        for key, time in self.cluster_types.items():
-            times.setdefault(key.instance_type, CoreTime()).fold_time(time)
-        return times
-
-    @property
     def total(self) -> CoreTime:
         """Return all time."""
         return time_of(self.owners.values())

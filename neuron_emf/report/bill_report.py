@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
 from neuron_accounts.core_time import round_shares
 from neuron_accounts.then import Then
-from neuron_emf import command_output
 from neuron_emf.reading import periods
-from neuron_emf.report.chargeback_rows import spread_percent
-from neuron_emf.report.cost_table import CENT, cents_text
-from neuron_emf.report.exports import json_text
+from neuron_emf.report.chargeback_rows import spread_percent, units_of
+from neuron_emf.report.cost_table import CENT, USD_UNIT_PLACES, cents_text, exact_decimal
 from neuron_emf.report.idle_report import IdleReport, Reading, notes_of, spans, team_hint
 from neuron_emf.report.month_ledger import month_hours
 from neuron_wire.names import HOUR_MS
@@ -25,8 +19,6 @@ from neuron_words.quantity_words import counted, joined
 from neuron_words.then_words import LONGEST_BASIS
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from neuron_emf.report.chargeback_rows import Chargeback, ChargebackRow
     from neuron_emf.report.cost_table import TableRow
     from neuron_emf.report.settings import IdleReportSettings
@@ -93,7 +85,7 @@ _BESIDE_HYPERPOD: Final = (
 
 
 def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
-    """Return the report of the bill that *settings* name."""
+    """Return the report of the bill that *settings* name, or of the reasons to refuse it."""
     missing = {*result.hours}.difference(result.ledger_hours)
     reading = Reading(
         origin="the ledger and the bill",
@@ -103,28 +95,43 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
         ledger_rows=result.ledger_rows,
     )
     then = Then(bases={*result.bases}, cluster_hours=result.cluster_hours)
-    total = result.table("day").total
-    notes = notes_of(then, reading, len(result.hours))
-    return IdleReport(
+    problems = [row for row in result.rows if row.problem]
+    refusal = IdleReport(
         start_ms=result.hours.start * HOUR_MS,
         end_ms=result.hours.stop * HOUR_MS,
         made_ms=periods.now_ms(),
         by=settings.by,
-        headline=_headline(result, total),
-        lead=[*_lead(result, len(missing)), *_spread(result, total), *team_hint(settings)],
-        notes=notes if then.cluster_hours else [*notes, NO_SAVINGS],
+        headline=f"The chargeback of {result.month} is refused: bill and ledger do not reconcile.",
+        lead=[],
+        notes=[_reason(row, result) for row in problems],
         table=result.table,
         then=then,
         reading=reading,
         currency=result.currency,
-        bill=result,
+        problems=[
+            {
+                "problem": row.problem,
+                "found": row.found,
+                "amount": exact_decimal(units_of(row.amount), USD_UNIT_PLACES),
+                "currency": result.currency_of(row),
+            }
+            for row in problems
+        ],
+    )
+    if problems:
+        return refusal
+    total = result.table("day").total
+    notes = notes_of(then, reading, len(result.hours))
+    return replace(
+        refusal,
+        headline=_headline(result, total),
+        lead=[*_lead(result, len(missing)), *_spread(result, total), *team_hint(settings)],
+        notes=notes if then.cluster_hours else [*notes, NO_SAVINGS],
     )
 
 
 def _headline(result: Chargeback, total: TableRow) -> str:
     """Return the billed amount and its parts as a sentence."""
-    if result.is_refused:
-        return f"Chargeback of {result.month}: refused, the bill and the ledger do not reconcile."
     billed = cents_text(total.column_cents("cost") + total.column_cents("spread"))
     spread = f", {total.usd('spread')} spread" if total.column_cents("spread") else ""
     return (
@@ -175,31 +182,14 @@ def _spread(result: Chargeback, total: TableRow) -> list[str]:
     return [f"Spread over {counted(owners, 'owner')} by their cost: {amount} ({labels})."]
 
 
-def show_refusal(report: IdleReport, result: Chargeback, settings: IdleReportSettings) -> None:
-    """
-    Print what does not reconcile; what to do about it goes to standard error.
-
-    Raises:
-        DeliveryError: If standard output takes nothing.
-    """
-    if settings.json:
-        command_output.show_text(json_text(report))
-    else:
-        command_output.show(*_refusal_parts(report, result))
-    for row in result.rows:
-        sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
-    for file in (settings.html, settings.csv):
-        if file is not None:
-            sys.stderr.write(f"neuron-emf: {file} was not written, because the month is refused.\n")
-
-
-def sentence(row: ChargebackRow, result: Chargeback) -> str:
+def _reason(row: ChargebackRow, result: Chargeback) -> str:
     """Return the sentence of one reason to refuse, with its remedy."""
     count = row.found or 0
     text = REASON_REMEDIES[row.problem or ""]
-    if row.problem == "ledger hours not billed" and _has_hyperpod(result):
+    has_hyperpod = any(other.problem == "rows of HyperPod" for other in result.rows)
+    if row.problem == "ledger hours not billed" and has_hyperpod:
         text = _BESIDE_HYPERPOD
-    return text.format(
+    return f"{row.problem}: {text}".format(
         month=result.month,
         usd=f"{_money(row.amount)} {result.currency_of(row)}",
         hours=f"{count:,} of {counted(len(month_hours(result.month)), 'hour')}",
@@ -207,20 +197,6 @@ def sentence(row: ChargebackRow, result: Chargeback) -> str:
         fees=counted(count, "fee"),
         rows=counted(count, "row"),
     )
-
-
-def _has_hyperpod(result: Chargeback) -> bool:
-    return any(row.problem == "rows of HyperPod" for row in result.rows)
-
-
-def _refusal_parts(report: IdleReport, result: Chargeback) -> list[RenderableType]:
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("does not reconcile", "found", "amount"):
-        table.add_column(column, justify="left" if column.startswith("does") else "right")
-    for row in result.rows:
-        amount = f"{_money(row.amount)} {result.currency_of(row)}"
-        table.add_row(row.problem, f"{row.found:,}", amount)
-    return [Text(report.headline, style="bold"), table]
 
 
 def _money(cost: Decimal) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,6 +20,10 @@ from neuron_emitter.settings.options import options
 
 if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport
+
+
+_OF_BILL: Final = ("unassigned", "incomplete", "spread_anyway")
+_NOT_OF_BILL: Final = ("since", "until", "cluster", "from_lines")
 
 
 @click.command(
@@ -45,37 +50,24 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     _refuse_what_is_ignored(settings)
     if settings.bill:
         settings = replace(settings, bill=(*settings.bill, *map(str, files)))
-        result = chargeback.chargeback(settings)
-        report = bill_report.bill_report(settings, result)
-        if result.is_refused:
-            bill_report.show_refusal(report, result, settings)
-            return chargeback.EXIT_NOT_RECONCILED
+        report = bill_report.bill_report(settings, chargeback.chargeback(settings))
     else:
         report = collect(settings, files)
-    if settings.team:
+    if settings.team and not report.problems:
         before = collect_before(settings, files, report)
         report = team_report(report, before, settings.team, settings.month, settings.unassigned)
     show(report, settings)
-    return 0
+    return chargeback.EXIT_NOT_RECONCILED if report.problems else 0
 
 
 def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
     """Raise SettingsError for an option that the report of a ledger or a bill does not have."""
-    of_bill = {
-        "--unassigned": settings.unassigned,
-        "--incomplete": settings.incomplete,
-        "--spread-anyway": settings.spread_anyway,
-    }
-    of_report = {
-        "--since": settings.since,
-        "--until": settings.until,
-        "--cluster": settings.cluster,
-        "--from-lines": settings.from_lines,
-    }
-    for option, is_given in (of_report if settings.bill else of_bill).items():
-        if is_given:
-            where = "cannot be used with" if settings.bill else "needs"
-            msg = f"{option} {where} --bill. Omit it{'' if settings.bill else ', or add --bill'}."
+    for name in _NOT_OF_BILL if settings.bill else _OF_BILL:
+        if getattr(settings, name):
+            option = f"--{name.replace('_', '-')}"
+            msg = f"{option} needs --bill. Omit it, or add --bill."
+            if settings.bill:
+                msg = f"{option} cannot be used with --bill. Omit it."
             raise SettingsError(msg)
     if settings.team and settings.by not in TEAM_BY:
         msg = f"--team has no rows by {settings.by}. Use --by owner or --by cluster."
@@ -89,10 +81,11 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
     Raises:
         DeliveryError: If a file or standard output takes nothing.
     """
-    if settings.html is not None:
-        command_output.write_file(settings.html, exports.html(report))
-    if settings.csv is not None:
-        command_output.write_file(settings.csv, exports.csv_text(report))
+    for file, text_of in ((settings.html, exports.html), (settings.csv, exports.csv_text)):
+        if file is not None and report.problems:
+            sys.stderr.write(f"neuron-emf: {file} was not written, because the month is refused.\n")
+        elif file is not None:
+            command_output.write_file(file, text_of(report))
     if settings.json:
         command_output.show_text(exports.json_text(report))
     elif report.team:

@@ -14,10 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 from operator import add
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_accounts.core_time import IDLE_LEAVES, CoreTime, Leaf, round_leaves, round_shares
-from neuron_accounts.ledger import USD_PLACES
+from neuron_accounts.ledger import USD_PLACES, decimal_text
+from neuron_emf.command_output import shown_name
 from neuron_emf.cost.tariff import TABLES
 from neuron_wire.core_members import round_half_even
 from neuron_wire.names import DAY_MS, UNALLOCATED_OWNER, UNKNOWN_OWNER
@@ -322,21 +323,45 @@ def labels_of(by: str, names: Mapping[str, str | None]) -> Labels:
     return (first, *others)
 
 
+def shown_labels(table: CostTable) -> list[str]:
+    """Return the labels of *table* that have a value in any row."""
+    columns = zip(ROW_LABELS[table.by], *(row.labels for row in table.rows), strict=True)
+    return [label for label, *texts in columns if any(texts)]
+
+
+def heading(label: str) -> str:
+    """Return the heading of *label*: `instance` for `instance_id`."""
+    return label.removesuffix("_id").removeprefix("instance_")
+
+
+def row_name(by: str, labels: Labels) -> str:
+    """Return a name such as `slurm:4711 ada, team ml, cluster research`."""
+    (_, first), *others = zip(ROW_LABELS[by], labels, strict=True)
+    shown = [shown_name(first)]
+    for label, text in others:
+        if text is not None:
+            shown.append(f"{heading(label)} {shown_name(text)}")
+    return ", ".join(shown)
+
+
 def then_table(then: Then, by: str) -> CostTable:
     """Return the table of the amounts *then* of a ledger or of minute lines, at list price."""
-    rows: Iterable[tuple[Mapping[str, str | None], CoreTime]]
     if by == "day":
-        rows = (({"day": iso(day * DAY_MS)[:10]}, time) for day, time in then.days.items())
-    elif by == "type":
-        rows = (({"instance_type": name}, time) for name, time in then.by_type.items())
-    elif by == "instance":
-        rows = (
-            ({**key._asdict(), "instance_type": then.types.get(key)}, time)
-            for key, time in then.instances.items()
-        )
-    else:
-        rows = ((key._asdict(), time) for key, time in then.owners.items())
-    return cost_table(by, ((labels_of(by, names), CostRow(time)) for names, time in rows))
+        days = [((iso(day * DAY_MS)[:10],), CostRow(time)) for day, time in then.days.items()]
+        return cost_table(by, days)
+    times: Mapping[Any, CoreTime] = then.owners
+    if by in {"type", "instance"}:
+        times = then.cluster_types if by == "type" else then.instances
+    rows = []
+    for key, time in times.items():
+        names = {"instance_type": then.types.get(key), **key._asdict()}
+        rows.append((labels_of(by, names), CostRow(time)))
+    return cost_table(by, rows)
+
+
+def exact_decimal(whole: int, places: int) -> Decimal:
+    """Return *whole* smallest units as a decimal number without trailing zeros."""
+    return Decimal(decimal_text(whole, places))
 
 
 def cents_text(cents: int) -> str:

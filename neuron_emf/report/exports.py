@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
+from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
 from neuron_accounts.savings import savings_of
 from neuron_emf import command_output
-from neuron_emf.report.cost_table import COST_MEMBERS, ROW_LABELS, USD_UNIT_PLACES
-from neuron_emf.report.terminal import heading, heading_lines
+from neuron_emf.report.cost_table import (
+    COST_MEMBERS,
+    ROW_LABELS,
+    USD_UNIT_PLACES,
+    exact_decimal,
+    heading,
+)
+from neuron_emf.report.terminal import heading_lines
 from neuron_emitter import __version__
 from neuron_words.name_words import cell
 from neuron_words.quantity_words import iso, moment
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_accounts.savings import Saving
-    from neuron_emf.report.chargeback_rows import Chargeback
     from neuron_emf.report.cost_table import CostRow
     from neuron_emf.report.idle_report import IdleReport
     from neuron_wire.line_members import JsonObject
@@ -42,33 +48,30 @@ _TIMES: Final = ("allocated", "unknown", "unpriced", *_TIMES_WITH_TELEMETRY)
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
-def amounts_of(row: CostRow) -> dict[str, str | None]:
-    """Return the amounts of *row* as exact decimals; None if unknown."""
+def amounts_of(row: CostRow) -> dict[str, Decimal | int | None]:
+    """Return the exact amounts of *row*; None if unknown."""
     time = row.time
-    texts: dict[str, str | None] = {}
+    amounts: dict[str, Decimal | int | None] = {}
     for name in _TIMES:
         is_unknown = name in _TIMES_WITH_TELEMETRY and not time.known
-        minutes = None if is_unknown else getattr(time, name)
-        texts[f"{name}_core_minutes"] = _decimal(minutes, MINUTE_PLACES)
-    texts["executions"] = None if time.executions is None else str(time.executions)
+        minutes = None if is_unknown else exact_decimal(getattr(time, name), MINUTE_PLACES)
+        amounts[f"{name}_core_minutes"] = minutes
+    amounts["executions"] = time.executions
     for column, name in COST_MEMBERS.items():
-        texts[name] = _decimal(row.amount(column), USD_UNIT_PLACES)
-    texts["cost_per_million_executions"] = _decimal(row.million_executions_cost, USD_PLACES)
-    return texts
-
-
-def _decimal(whole: int | None, places: int) -> str | None:
-    return None if whole is None else decimal_text(whole, places)
+        units = row.amount(column)
+        amounts[name] = None if units is None else exact_decimal(units, USD_UNIT_PLACES)
+    million = row.million_executions_cost
+    amounts["cost_per_million_executions"] = (
+        None if million is None else exact_decimal(million, USD_PLACES)
+    )
+    return amounts
 
 
 def json_text(report: IdleReport) -> str:
     """Return the report as one JSON document with the schema `neuron_emf/schemas/report.json`."""
     reading = report.reading
-    micros_of = sorted(report.then.unpriced.items())
     savings = savings_of(report.then.cluster_hours, report.hours)
     table = report.table(report.by)
-    problems = _problems(report.bill)
-    unpriced = {name: decimal_text(micros, MINUTE_PLACES) for name, micros in micros_of}
     document = {
         "start": iso(report.start_ms),
         "end": iso(report.end_ms),
@@ -79,16 +82,16 @@ def json_text(report: IdleReport) -> str:
         "sentences": [*report.lead, *report.notes],
         "by": report.by,
         "currency": report.currency,
-        "total": None if problems else _raw(table.total.exact),
+        "total": None if report.problems else amounts_of(table.total.exact),
         "rows": [
-            {**dict(zip(ROW_LABELS[table.by], row.labels, strict=True)), **_raw(row.exact)}
+            {**dict(zip(ROW_LABELS[table.by], row.labels, strict=True)), **amounts_of(row.exact)}
             for row in table.rows
         ],
-        "problems": problems,
+        "problems": report.problems,
         "bases": sorted(report.then.bases),
         "unpriced": [
-            {"type": name, "idle_core_minutes": msgspec.Raw(text.encode())}
-            for name, text in unpriced.items()
+            {"type": name, "idle_core_minutes": exact_decimal(micros, MINUTE_PLACES)}
+            for name, micros in sorted(report.then.unpriced.items())
         ],
         "savings": [_saving(saving) for saving in savings],
         "missing": [
@@ -106,24 +109,9 @@ def json_text(report: IdleReport) -> str:
             "unreadable_lines": reading.unreadable,
         },
     }
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    encoded = msgspec.json.Encoder(decimal_format="number").encode(document)
+    text = msgspec.json.format(encoded, indent=2).decode()
     return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
-def _problems(bill: Chargeback | None) -> list[JsonObject]:
-    """Return the reasons for which *bill* is refused, each with the amount that it concerns."""
-    if bill is None:
-        return []
-    return [
-        {
-            "problem": row.problem,
-            "found": row.found,
-            "amount": msgspec.Raw(f"{row.amount.normalize():f}".encode()),
-            "currency": bill.currency_of(row),
-        }
-        for row in bill.rows
-        if row.problem
-    ]
 
 
 def csv_text(report: IdleReport) -> str:
@@ -134,7 +122,11 @@ def csv_text(report: IdleReport) -> str:
     ]
     for row in table.printed(len(table.rows)):
         names = [label and cell(command_output.shown_name(label)) for label in row.labels]
-        rows.append([*names, *amounts_of(row.exact).values(), report.currency])
+        amounts = [
+            None if amount is None else f"{Decimal(amount):f}"
+            for amount in amounts_of(row.exact).values()
+        ]
+        rows.append([*names, *amounts, report.currency])
     return command_output.csv_text(rows)
 
 
@@ -163,19 +155,14 @@ def _shown_label(label: str | None) -> str:
     return "" if label is None else command_output.shown_name(label)
 
 
-def _raw(row: CostRow) -> JsonObject:
-    return {name: text and msgspec.Raw(text.encode()) for name, text in amounts_of(row).items()}
-
-
 def _saving(saving: Saving) -> JsonObject:
-    usd = None if saving.saved is None else decimal_text(saving.saved, USD_PLACES)
-    minutes = decimal_text(saving.committed, MINUTE_PLACES)
+    saved = saving.saved
     return {
         "cluster": saving.cluster,
         "hours": saving.hours,
         "instances": saving.instances,
         "released_instances": saving.released,
-        "saved_usd": usd and msgspec.Raw(usd.encode()),
+        "saved_usd": None if saved is None else exact_decimal(saved, USD_PLACES),
         "packed_instances": saving.packed,
-        "committed_idle_core_minutes": msgspec.Raw(minutes.encode()),
+        "committed_idle_core_minutes": exact_decimal(saving.committed, MINUTE_PLACES),
     }

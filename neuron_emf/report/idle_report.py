@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.core_time import Leaf
 from neuron_accounts.savings import savings_of
-from neuron_accounts.then import dearest
 from neuron_emf import command_output
 from neuron_emf.cost.tariff import TABLES
 from neuron_emf.reading import periods
-from neuron_emf.report.cost_table import ROW_LABELS, labels_of, then_table
+from neuron_emf.report.cost_table import ROW_LABELS, row_name, then_table
 from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, joined, moment
 from neuron_words.then_words import (
@@ -23,7 +22,6 @@ from neuron_words.then_words import (
     core_hours,
     gap_sentences,
     headline,
-    name_of,
     price_sentences,
     savings_sentences,
 )
@@ -33,9 +31,9 @@ if TYPE_CHECKING:
 
     from neuron_accounts.then import Then
     from neuron_emf.reading.periods import Period
-    from neuron_emf.report.chargeback_rows import Chargeback
     from neuron_emf.report.cost_table import CostTable
     from neuron_emf.report.settings import IdleReportSettings
+    from neuron_wire.line_members import JsonObject
 
 TEAM_HINT: Final = (
     "Teams are those that schedulers report. To name teams, use --teams FILE with a rule per line, "
@@ -133,7 +131,7 @@ class IdleReport:
 
         currency: Currency of all amounts.
 
-        bill: A month's bill split by the ledger; None for list prices.
+        problems: Reasons for which a bill is refused, as in JSON. The table is then empty.
     """
 
     start_ms: int
@@ -150,7 +148,7 @@ class IdleReport:
     then: Then
     reading: Reading
     currency: str = "USD"
-    bill: Chargeback | None = None
+    problems: Sequence[JsonObject] = ()
 
     @property
     def hours(self) -> int:
@@ -200,7 +198,7 @@ def hours_between(start_ms: int, end_ms: int) -> int:
 
 def lead_of(then: Then, owners: CostTable, reading: Reading, hours: int) -> list[str]:
     """Return the prices of *then*, the missing of *hours*, and the most expensive of *owners*."""
-    return [*price_sentences(then), *_missing(reading, hours), *_who(then, owners)]
+    return [*price_sentences(then), *_missing(reading, hours), *_who(owners)]
 
 
 def team_hint(settings: IdleReportSettings) -> list[str]:
@@ -228,16 +226,19 @@ def spans(where: str, hours: Iterable[int]) -> list[Span]:
     return found
 
 
-def _who(then: Then, owners: CostTable) -> list[str]:
-    if not then.total.idle:
+def _who(owners: CostTable) -> list[str]:
+    row = max(
+        owners.rows,
+        key=lambda row: (row.exact.amount("idle") or 0, row.exact.time.idle),
+        default=None,
+    )
+    if row is None or not row.exact.time.idle:
         return []
-    ((key, time),) = dearest(then.owners, 1)
-    labels = labels_of("owner", key._asdict())
-    (cost,) = (row.cells()["idle"] for row in owners.rows if row.labels == labels)
-    currency = "" if time.idle_cost is None else " USD"
-    busy = f", {core_hours(time.busy)} busy" if time.busy else ""
-    idle = core_hours(time.idle)
-    return [f"Most of it: {name_of(key)}: {cost}{currency}, {idle} idle{busy}."]
+    currency = "" if row.exact.amount("idle") is None else " USD"
+    busy = f", {core_hours(row.exact.time.busy)} busy" if row.exact.time.busy else ""
+    idle = core_hours(row.exact.time.idle)
+    name = row_name(owners.by, row.labels)
+    return [f"Most of it: {name}: {row.cells()['idle']}{currency}, {idle} idle{busy}."]
 
 
 def _missing(reading: Reading, hours: int) -> list[str]:

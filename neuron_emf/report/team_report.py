@@ -7,6 +7,7 @@ It reads tables by owner, from a ledger or from a bill, so that both give the sa
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from neuron_accounts.core_time import Leaf
 from neuron_accounts.then import Then
 from neuron_emf.command_output import shown_name
 from neuron_emf.reading.minute_lines import other_names
-from neuron_emf.report.cost_table import UNOWNED, CostTable, cents_text, labels_of, part_table
+from neuron_emf.report.cost_table import UNOWNED, CostTable, part_table
 from neuron_emf.report.idle_report import lead_of, read_sentences
 from neuron_emf.report.settings import TEAM_BY
 from neuron_emf.report.terminal import TableLines
@@ -47,7 +48,6 @@ _COLUMNS: Final = (
 _MAX_ROWS: Final = 2  # rows by owner, and by cluster: the answer has at most 15 lines
 _LONGEST_NAME: Final = 24
 _LONGEST_LINE: Final = 100
-_LEAST_OF_CENTS: Final = 100  # rates below this have more than two decimals, in USD per hour
 _WITHOUT_TEAM: Final = UNOWNED | PLACEHOLDER_OWNERS | {UNNAMED_OWNER}
 
 
@@ -78,12 +78,8 @@ def team_report(
             "cluster", [row._replace(labels=row.labels[-1:]) for row in owners.rows]
         ),
     }
-    then = Then(bases=report.then.bases)
-    for key, time in report.then.owners.items():
-        if labels_of("owner", key._asdict())[1] == team:
-            then.owners[key] = time
     total = owners.total
-    lead = lead_of(then, owners, report.reading, report.hours)
+    lead = lead_of(report.then, owners, report.reading, report.hours)
     if total.exact.billed is not None:
         lead = [f"Cost by the bill, with credits; at list price {total.usd('list price')} USD."]
     change = "The change is unknown: no hour before this period can be read."
@@ -105,7 +101,7 @@ def team_report(
             *_not_in_it(total, rest, report.currency),
             *read_sentences(report.reading),
         ],
-        then=then,
+        then=Then(bases=report.then.bases),
     )
 
 
@@ -174,25 +170,19 @@ def _change(now: TableRow, before: TableRow, hours: Sequence[int], words: str) -
     hours_now, hours_before = hours
     cents = now.column_cents("list price")
     cents_before = before.column_cents("list price")
-    share = ""
+    share = "from nothing"
     if cents_before:
         ratio = Fraction(cents * hours_before, cents_before * hours_now)
-        percent = round(float(100 * (ratio - 1)), 1)
-        share = f" ({percent:+.1f} %)" if percent else " (unchanged)"
+        share = f"{float(100 * (ratio - 1)):+.1f} %"
     basis = ", list price" if now.exact.billed is not None else ""
     if now.exact.time.unpriced or before.exact.time.unpriced:
         basis += ", priced cores"
-    if hours_now == hours_before:
-        change = cents - cents_before
-        return (
-            f"Change{basis}: {'+' if change > 0 else ''}{cents_text(change)} USD{share}; "
-            f"{words} cost {cents_text(cents_before)} USD."
+    change = f"Change{basis}: {Decimal(cents - cents_before).scaleb(-2):+,} USD ({share})"
+    if hours_now != hours_before:
+        change = (
+            f"Change per covered hour{basis}: {share} ({hours_now:,} and {hours_before:,} hours)"
         )
-    return (
-        f"Change per covered hour{basis}: {_per_hour(cents, hours_now)} USD{share}, "
-        f"{words} {_per_hour(cents_before, hours_before)} "
-        f"({hours_now:,} and {hours_before:,} hours)."
-    )
+    return f"{change}; {words} cost {before.usd('list price')} USD."
 
 
 def _not_in_it(own: TableRow, rest: TableRow, currency: str) -> list[str]:
@@ -212,8 +202,3 @@ def _not_in_it(own: TableRow, rest: TableRow, currency: str) -> list[str]:
     if own.column_cents("spread"):
         parts.append(f"{own.usd('spread')} {currency} spread to it")
     return [f"Not included: {joined(parts)}."] if parts else []
-
-
-def _per_hour(cents: int, hours: int) -> str:
-    usd = cents / 100 / hours
-    return f"{usd:,.2f}" if usd >= _LEAST_OF_CENTS else f"{usd:.4f}"

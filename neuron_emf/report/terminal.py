@@ -10,15 +10,14 @@ from rich.cells import cell_len
 from rich.padding import Padding
 from rich.text import Text
 
-from neuron_emf import command_output
-from neuron_emf.report.cost_table import COLUMNS, ROW_LABELS
+from neuron_emf.report.cost_table import COLUMNS, heading, row_name, shown_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import Console, ConsoleOptions, RenderableType
 
-    from neuron_emf.report.cost_table import CostTable, Labels
+    from neuron_emf.report.cost_table import CostTable
     from neuron_emf.report.idle_report import IdleReport
 
 _MORE_ROWS: Final = "--rows shows more; --csv and --html show all"
@@ -31,12 +30,14 @@ _INDENT: Final = 2  # of numbers below their name
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     """Return what to print, with at most *rows* rows in the table."""
     table = report.table(report.by)
+    lines: list[RenderableType] = []
+    if not report.problems:
+        lines = [Text(), TableLines(table, rows, report.currency)]
     return [
         Text(report.headline, style="bold"),
         Text(report.period()),
         *map(Text, report.lead),
-        Text(),
-        TableLines(table, rows, report.currency),
+        *lines,
         *([Text(_MORE_ROWS)] if len(table.rows) > rows else []),
         Text(),
         *(Padding(Text(said), (0, 0, 0, 2), expand=False) for said in report.notes),
@@ -118,24 +119,3 @@ def heading_lines(column: str, currency: str) -> list[str]:
     if column == "per million":
         return [f"{currency} per", "million"]
     return column.split()
-
-
-def shown_labels(table: CostTable) -> list[str]:
-    """Return the labels of *table* that have a value in any row."""
-    columns = zip(ROW_LABELS[table.by], *(row.labels for row in table.rows), strict=True)
-    return [label for label, *texts in columns if any(texts)]
-
-
-def heading(label: str) -> str:
-    """Return the heading of *label*: `instance` for `instance_id`."""
-    return label.removesuffix("_id").removeprefix("instance_")
-
-
-def row_name(by: str, labels: Labels) -> str:
-    """Return a name such as `slurm:4711 ada, team ml, cluster research`."""
-    (_, first), *others = zip(ROW_LABELS[by], labels, strict=True)
-    shown = [command_output.shown_name(first)]
-    for label, text in others:
-        if text is not None:
-            shown.append(f"{heading(label)} {command_output.shown_name(text)}")
-    return ", ".join(shown)
