@@ -33,7 +33,7 @@ COMMANDS_BY_ASKER: Final = {
     },
     "Install and pay": {
         "deploy": "Deploy the stack of this release, or change or upgrade an existing one.",
-        "cost": "Estimate a fleet's monthly bill, and that of the alternatives.",
+        "cost": "Estimate a fleet's monthly bill, and the cost of the alternatives.",
     },
     "Lines and profiles": {
         "lint": "Check whether CloudWatch would extract metrics from log lines, and why not.",

@@ -50,7 +50,7 @@ def run(context: click.Context, /, **values: object) -> None:
     """
     Turn neuron-monitor reports into log lines, until stopped.
 
-    SIGTERM and SIGINT end it in order; SIGHUP makes it read its configuration
+    SIGTERM and SIGINT stop it cleanly. SIGHUP makes it read its configuration
     again, which counts from the next minute on.
     """
     is_asked_to_print = values.pop(_PRINT_MONITOR_CONFIG)

@@ -33,17 +33,17 @@ def command(context: click.Context, /, **values: object) -> int:
     """
     Check everything a first record needs, and what is missing.
 
-    It takes the options of `run`, and does what `run` would do with them: each
-    check ends ok, with a warning or failed, with what was found and what to do.
-    Nothing is changed except one log stream `check/INSTANCE` and one line in
-    it, which no consumer reads as a record. Without a stack, give it an
-    empty --stack-name.
+    It takes the options of `run` and tries what `run` would do with them. Each
+    check ends with ok, a warning or failed, and shows what it found and what to
+    do. It changes nothing except that it writes one line to the log stream
+    `check/INSTANCE`, which no consumer reads as a record. Without a stack, use
+    an empty --stack-name.
 
-    With --quick nothing is tried: it looks whether the emitter that runs here
-    does its work, and is what a health check calls.
+    With --quick it tries nothing. It reads whether the emitter of this machine
+    does its work, for health checks.
 
-    With --deployment nothing of an emitter is tried either: it says, before
-    the stack is deployed or changed, what the region and the account lack.
+    With --deployment it tries nothing of an emitter either. Before the stack is
+    deployed or changed, it reports what the region and the account lack.
     """
     settings = CheckSettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
     if settings.quick and not settings.json:

@@ -88,7 +88,7 @@ class CostSettings(AnswerSettings, PriceSettings):
 @options(CostSettings)
 def command(**values: object) -> int:
     """
-    Estimate a fleet's monthly bill, and that of the alternatives.
+    Estimate a fleet's monthly bill, and the cost of the alternatives.
 
     Every entry of the bill: the emitters' lines, the rollups, functions, table,
     stream, metrics, alarms, dashboard. Next to it: PutMetricData with 27 metrics

@@ -88,10 +88,10 @@ def command(instance: str | None, **values: object) -> int:
     List open findings, or report what can be done about an idle INSTANCE.
 
     Without INSTANCE it reads the stack's table (dynamodb:Query) and its name
-    (cloudformation:DescribeStacks). With INSTANCE it reads an hour of its
-    lines, at its cluster and at the account, and answers: release it, ask its
-    owner, or keep it, with the commands for you to type. An unknown fact
-    never releases it. It acts with your AWS credentials and changes nothing.
+    (cloudformation:DescribeStacks). With INSTANCE it reads an hour of the
+    instance's lines, its cluster and the account, and answers: release it, ask
+    its owner, or keep it, with the commands for you to type. An unknown fact
+    never releases it. It uses your AWS credentials and changes nothing.
 
     Before a release it reads all log streams of the log group, at most 300
     calls or 60 s. It does not see other log groups and regions.

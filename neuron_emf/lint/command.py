@@ -41,7 +41,7 @@ MAX_METRICS_COUNTED: Final = 200_000  # counted exactly; more are "or more"
     name="lint",
     cls=Command,
     epilog=(
-        "Exit codes: 0 no line loses a metric, 1 one does or no line is EMF, 2 usage error, 3 a "
+        "Exit codes: 0 no line loses a metric, 1 a line does or no line is EMF, 2 usage error, 3 a "
         "file cannot be read."
     ),
 )

@@ -65,7 +65,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     """
     Turn a profiler's summary into log lines next to the fleet's metrics.
 
-    FILES are what neuron-profile or neuron-explorer print with `view
+    FILES are summaries that neuron-profile or neuron-explorer print with `view
     --output-format summary-json`; - is standard input. Each profiled
     core gives one line, namespace Neuron/Profile. The findings of the rules of
     thumb are printed on standard error and are in the line.

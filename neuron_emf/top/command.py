@@ -45,11 +45,11 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     """
     Show the current idle cores, their owners, their cost and firing alarms.
 
-    The answer of neuron-emf page as text, from the rollups and alarms of the stack;
-    without a stack, from the minute lines of the emitters. With FILES of rollup or
-    minute lines it is what their newest lines say, and no account is read.
-    On a terminal it is refreshed each minute until Ctrl-C; without one it is
-    printed once. Uses your AWS credentials and changes nothing.
+    It prints the first screen of neuron-emf page as text, from the rollups and
+    alarms of the stack; without a stack, from the minute lines of the emitters.
+    With FILES of rollup or minute lines it shows their newest lines and reads no
+    account. On a terminal it refreshes each minute until Ctrl-C; without a
+    terminal it prints once. It uses your AWS credentials and changes nothing.
     """
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     if settings.once and settings.watch:
