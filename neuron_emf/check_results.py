@@ -2,7 +2,7 @@
 Named checks and their results, for `check`, `findings INSTANCE` and the acceptance.
 
 This module converts a result to text and for programs, and turns it into an exit code. It does not
-import Rich, because `check --quick` runs every half minute.
+import Rich, because `check --quick` runs each minute.
 """
 
 from __future__ import annotations

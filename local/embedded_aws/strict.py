@@ -10,7 +10,8 @@ the emulator's services, so that the emulator rejects, sends and delivers as AWS
   https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3-bucket.html
 * CloudWatch sends an event when an alarm is created and when its state changes:
   https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html
-* A log group has at most two subscription filters, and one of them may deliver to a stream:
+* The number of a log group's subscription filters is limited, and one of them may deliver to a
+  stream. AWS's page says two. The quota is five, but a test with two is stricter:
   https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html
 """
 

@@ -1,7 +1,7 @@
 """
 `neuron-emf check --quick`: check that the emitter of this machine works, for a health check.
 
-A supervisor that may restart the emitter calls it every half minute, so it fails only for problems
+A supervisor that may restart the emitter calls it each minute, so it fails only for problems
 that a restart can solve: an emitter that does not run, or whose reading loop hangs. An unreachable
 AWS, a silent neuron-monitor and a full disk are warnings: the emitter itself waits, restarts the
 monitor and keeps records, and a restart would only lose the minute in progress. It uses no network
