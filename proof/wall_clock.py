@@ -6,8 +6,8 @@ Only the time of day is replaced: minutes, timestamps and ages follow it. Waits 
 change: a machine under load is slow in real seconds, and must be allowed to be. It is only for
 tests: the emitter has no setting for it. As a program, `wall_clock.py CLOCK MODULE ARGUMENTS...`
 runs a program of this repository with the clock, which is replaced before the import. The simulated
-monitor waits for times of day, so it is woken earlier by the clock's speed; and, like a program
-that ignores its reader, it stays when no process reads any more: only its parent can end it.
+monitor waits for times of day, so a faster clock wakes it earlier. It does not end when no process
+reads its output any more, so its parent must end it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Every metric and every property by name: unit, family, source, meaning.
 `catalogue.json` is the only definition of names: no line has a member that is not in it
 (`tests/undocumented_members.py`), and docs/reference/metrics.md is generated from it. A member
 without `family` is a label. A member without `kinds` is in minute lines. A member that is `like`
-another takes every value that it lacks from the member of that name before it.
+another has the values of that earlier member, except those that it defines itself.
 
 A *gauge* is a value at a moment: a duplicate line is harmless; use Average, Maximum or Minimum. A
 *tally* is an amount of the minute that adds up over time: use Sum. A *total* is an amount since the

@@ -2,7 +2,7 @@
 The template's alarms as typed values, and the expressions that they watch.
 
 Pure. It reads alarms only in the forms of this template: one metric, one query, or an expression
-over metrics that is listed before the metrics in it. Properties:
+followed by its metrics. Properties:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-alarm.html
 
 It accepts one family of queries:

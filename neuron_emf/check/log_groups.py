@@ -5,8 +5,9 @@ Only class STANDARD has both metric extraction and subscriptions, and the class 
 changed. The subscription filter has the stack's name, accepts only minute lines, and delivers to
 the stack's function or stream, or to a destination in the stack's account.
 
-An account policy stops CloudWatch from extracting metrics in the groups that it selects: by name,
-by the beginning of the name, those in a list or all others; without criteria, all groups. The
+An account policy stops CloudWatch from extracting metrics in the groups that it selects. It selects
+them by name, by the beginning of the name, by a list, or by a list of exceptions. Without criteria
+it selects all groups. The
 content of its document is not documented; its existence is enough:
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutAccountPolicy.html
 

@@ -49,17 +49,17 @@ class ChargebackRow(NamedTuple):
     Attributes:
         problem: Name of the problem; None in the row of an owner.
 
-        team: None if unknown.
+        team: Team of the owner; None if unknown.
 
         owner: A name, or a label such as `[unallocated]`.
 
-        cluster: None if unknown.
+        cluster: Cluster of the instance; None if unknown.
 
-        day: Such as `2026-10-31`, UTC.
+        day: Day of the cost in UTC, such as `2026-10-31`.
 
-        instance_type: From the bill, otherwise from the ledger; None if unknown.
+        instance_type: Type from the bill, otherwise from the ledger; None if unknown.
 
-        instance_id: None unless the statement was asked for instances.
+        instance_id: ID of the instance; None if the statement does not split by instance.
 
         found: Number of times that the problem was found.
 
@@ -128,7 +128,7 @@ class Chargeback:
     The costs of one month.
 
     Attributes:
-        month: Such as `2026-10`.
+        month: The month, such as `2026-10`.
 
         hours: Hours of the month since the epoch; in a rehearsal, the hours of the export.
 

@@ -6,9 +6,9 @@ which shares no code with the aggregator, computes the expected values: gauges a
 line of a minute, tallies the sum of all its publications. Lines are read plainly, without a parser
 of the product; silence is computed the slow way, from everything that is known in the end.
 
-An instance that reported before and did not shut down cleanly in its last minute is silent from
-SilentAfterMinutes without a record on, for an hour since its last one; a cluster is known while it
-has an instance that is present, was present within that time, or is silent. Instances here stay in
+An instance that did not shut down cleanly in its last minute is silent after SilentAfterMinutes
+without a record, until an hour after its last record. A cluster is known while one of its instances
+is present, was present within SilentAfterMinutes, or is silent. Instances of the chaos stay in
 their cluster, and EC2 stops none.
 """
 

@@ -5,9 +5,9 @@ As CloudWatch Logs does, a delivery has compressed lines of one log stream, each
 and some deliveries are control messages. Invalid input is also made: lines that no emitter wrote,
 lines of the stack's own log groups, and bytes that cannot be unpacked.
 
-A shard of a stream is read as by Lambda's poller: in order; a batch that failed in part continues
-from the first named record, and the rest is retried until its first record is given up: nothing
-after it moves meanwhile.
+A shard of a stream is read in order, as Lambda's poller reads it. After a partial failure the batch
+continues from the first failed record. The rest is retried until its first record is given up, and
+no later record is read meanwhile.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class LogsService:
 
         always: The fault of every other call of an operation, by its name.
 
-        wires: Protocols; the first that fits a request counts.
+        wires: The protocols that it speaks; the first that fits a request handles it.
 
         allow: Called with operation and request before anything is done; may refuse.
 

@@ -8,10 +8,10 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/identify_ec2_instances.html
 
 If neither a report nor EC2 has the ID, one is generated. It must survive a restart: each new name
 is an instance that appears, and the old name is an instance that the stack reports as silent. In a
-container the host name changes each time. The machine ID comes from the image: empty in most
-images, and the same in all copies of the others, unless the host's file is mounted. The boot ID
-comes from the kernel, so every container of the machine has the same one until the machine
-restarts. It is the last resort.
+container the host name changes each time. If the host's file is not mounted, a container's machine
+ID comes from its image: most images have none, and all containers of another image have the same
+one. The last resort is the boot ID. It comes from the kernel, so every container of the machine has
+the same boot ID until the machine restarts.
 """
 
 from __future__ import annotations

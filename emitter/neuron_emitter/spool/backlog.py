@@ -56,8 +56,8 @@ class Backlog:
 
         changed: True if the disk must be written.
 
-        spoiled: Why the file cannot be read any more, and the number of lost records, None if it
-            was never read. None while the file can be read.
+        spoiled: None while the file can be read; then the reason why it cannot, and the number of
+            lost records, which is None if the file was never read.
     """
 
     def __init__(self) -> None:

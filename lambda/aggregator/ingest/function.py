@@ -2,11 +2,12 @@
 Handler: store the emitters' lines from CloudWatch Logs or from Kinesis.
 
 CloudWatch Logs invokes asynchronously: an exception makes Lambda deliver the event again and, in
-the end, send it to the failure destination. Kinesis is polled: after an exception the whole batch
-comes again, after a partial failure the records from the first named one on. Every readable record
-is stored at every attempt, so an unreadable record loses no other when Lambda gives it up. Storing
-a record twice is harmless. Memory is limited in every case: a delivery that unpacks to too much is
-unreadable, and records of a batch beyond the limit of one invocation are named, to come again.
+the end, send it to the failure destination. Lambda polls Kinesis: after an
+exception it delivers the whole batch again, and after a partial failure the records from the first
+failed record on. Every attempt stores every readable record, so no other record is lost when Lambda
+gives up an unreadable record. Storing a record twice is harmless. Memory is limited in every case:
+a delivery that unpacks to too much is unreadable, and records beyond the limit of one invocation
+are reported as failed, so that Lambda delivers them again.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ longer extract its metrics.
 
 Gauges are published again in full: with Average or Maximum, a repeated line is harmless. A tally is
 read with Sum, so a later line has only the amount that earlier ones lack. A published amount cannot
-be reduced: if a total falls (a late record shows that another emitter counts, or that a core was
-not idle), nothing is published until the total has passed the amount again, and until then the line
-has the amount by which the sum is too high.
+be reduced. A total may fall, because a late record shows that another emitter counts, or that a
+core was not idle. Then nothing of the tally is published until the total has passed the published
+amount, and until then the line has the amount by which the sum is too high.
 """
 
 from __future__ import annotations
