@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from neuron_accounts.core_time import CoreTime, Part, avoidable_part, time_of
@@ -225,6 +225,7 @@ def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreT
 
 
 _SUMS: Final = ("allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle")
+_UNPRICED_IDLE: Final = len(_SUMS) - 1  # the last, so the parts of the idle time follow it
 _sums_of: Final = attrgetter(*_SUMS)
 _WORKS: Final = ("executions", "priced_executions", "executions_cost", "unknown_cost")
 _works_of: Final = attrgetter(*_WORKS)
@@ -240,16 +241,26 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
 
 
 def idle_sums(
-    columns: Sequence[Sequence[Any]], key_size: int
+    tables: Iterable[Sequence[Sequence[Any]]], key_size: int
 ) -> Iterator[tuple[tuple[str | None, ...], int, int, int]]:
-    """Yield key, idle time, its price and its part without a price of each row of a summary."""
-    numbers = columns[key_size:]
-    if numbers:
-        parts = numbers[len(_SUMS) :]
+    """
+    Yield key, idle time, its price and its part without a price of the rows of several summaries.
+
+    *tables* are the columns of each summary. Hours of one fleet mostly have the same keys, and
+    equal keys are added up by column, because that is fastest. A key may come more than once.
+    """
+    sums: dict[Any, list[Sequence[int]]] = {}
+    for columns in filter(None, tables):
+        keys = tuple(map(tuple, columns[:key_size]))
+        numbers = columns[key_size:]
+        wanted = [*numbers[_UNPRICED_IDLE : len(_SUMS) + 2 * len(Part)]]
+        if keys in sums:
+            wanted = [list(map(add, *pair)) for pair in zip(sums[keys], wanted, strict=True)]
+        sums[keys] = wanted
+    for keys, (unpriced, *parts) in sums.items():
         idle = map(sum, zip(*parts[: len(Part)], strict=True))
-        cost = map(sum, zip(*parts[len(Part) : 2 * len(Part)], strict=True))
-        unpriced = numbers[_SUMS.index("unpriced_idle")]
-        yield from zip(zip(*columns[:key_size], strict=True), idle, cost, unpriced, strict=True)
+        cost = map(sum, zip(*parts[len(Part) :], strict=True))
+        yield from zip(zip(*keys, strict=True), idle, cost, unpriced, strict=True)
 
 
 def cluster_times(columns: Sequence[Sequence[Any]]) -> dict[str, CoreTime]:

@@ -17,7 +17,7 @@ from neuron_accounts.then import cluster_times, idle_sums
 from neuron_wire.names import HOUR_MINUTES, HOUR_MS, MICRO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from neuron_accounts.core_time import CoreTime
     from neuron_emf.reading.rollup_lines import IdleRow, PublishedRollup
@@ -72,15 +72,18 @@ class Amounts:
     def _fold_row(self, name: str, key: tuple[str | None, ...], row: IdleRow) -> None:
         _fold(self.tables[name], key, (row.idle, row.cost or 0, row.unpriced))
 
-    def fold_summary(self, hour: int, payload: bytes) -> None:
-        """Add the ledger's summary of *hour*."""
-        document = msgspec.json.decode(unpack_lines(payload))
-        self.settled.add(hour)
-        for cluster, time in cluster_times(document["Types"]).items():
-            self.cells[cluster, hour * HOUR_MS] = time
+    def fold_summaries(self, payloads: Mapping[int, bytes]) -> None:
+        """Add the ledger's summaries, by their hours."""
+        documents = []
+        for hour, payload in payloads.items():
+            document = msgspec.json.decode(unpack_lines(payload))
+            documents.append(document)
+            self.settled.add(hour)
+            for cluster, time in cluster_times(document["Types"]).items():
+                self.cells[cluster, hour * HOUR_MS] = time
         for name, size in KEY_SIZES.items():
             table = self.tables[name]
-            for key, *sums in idle_sums(document[name], size):
+            for key, *sums in idle_sums((document[name] for document in documents), size):
                 _fold(table, key, sums)
 
     def fold_amounts(self, other: Amounts) -> None:

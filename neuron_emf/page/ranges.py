@@ -99,6 +99,7 @@ class SettledHours:
         self._now_ms = now_ms
         self._lock = threading.Lock()
         self._payloads: dict[int, bytes] = {}
+        self.hours_left = 0  # of the present reading, for its progress
         self._looked_ms: dict[range, int] = {}
         self._days = functools.lru_cache(maxsize=MAX_HOURS // DAY_HOURS + 8)(self._fold_day)
         self._periods = functools.lru_cache(maxsize=4)(self._fold_days)
@@ -115,7 +116,10 @@ class SettledHours:
             unread = [hour for hour in hours if hour not in self._payloads]
             if unread and now_ms - self._looked_ms.get(hours, 0) >= _LOOK_AGAIN_MS:
                 between = range(unread[0], unread[-1] + 1)
-                self._payloads.update(stack_ledger(self._account).read_summaries(between))
+                self.hours_left = len(between)
+                for hour, payload in stack_ledger(self._account).read_summaries(between):
+                    self._payloads[hour] = payload
+                    self.hours_left = between.stop - 1 - hour
                 self._looked_ms[hours] = now_ms
             oldest = now_ms // HOUR_MS - MAX_HOURS
             for hour in [hour for hour in self._payloads if hour < oldest]:
@@ -134,6 +138,5 @@ class SettledHours:
     def _fold_day(self, hours: frozenset[int]) -> Amounts:
         """Add up *hours* of one day: after an hour has passed, only two days have changed."""
         day = Amounts()
-        for hour in hours:
-            day.fold_summary(hour, self._payloads[hour])
+        day.fold_summaries({hour: self._payloads[hour] for hour in hours})
         return day

@@ -134,6 +134,7 @@ class PageView:
             "/now.json": self.now,
             "/charts.json": functools.partial(self._kept, self.charts),
             "/amounts.json": functools.partial(self._kept, self.amounts),
+            "/progress.json": lambda _: {"hours_left": self._hours.hours_left},
             "/commands.json": self.commands,
             "/alarms.json": self.alarms,
             "/cores.json": self.cores,

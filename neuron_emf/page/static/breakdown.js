@@ -118,7 +118,10 @@ export function Breakdown({ state, set, now }) {
 
 /** @param {{ seconds: number, range: string }} props */
 function Waiting({ seconds, range }) {
-  const source = isLedgerRange(range) ? "the ledger's hourly summaries" : "rollups";
+  const isLedger = isLedgerRange(range);
+  const progress = useAnswer("/progress.json", {}, { every_s: 1, on: isLedger });
+  const left = progress.value?.hours_left;
+  const source = isLedger ? `the ledger's hourly summaries${left ? `, ${counted(left, "hour")} left` : ""}` : "rollups";
   return html`<p class="soft" role="status">Reading ${source} for USD of the range, ${seconds} s</p>`;
 }
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neuron_accounts.core_time import CoreTime
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.teams import TeamRules
-from neuron_accounts.then import summary_key
+from neuron_accounts.then import OwnerKey, Then, TypeKey, summary_key
 from neuron_emf.page.amounts import ROLLUP_UNIT, Amounts
 from neuron_emf.page.ranges import RANGES, SettledHours, gaps, span_of
 from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
@@ -76,6 +78,28 @@ def test_page_and_report_agree_over_the_same_hours(settled, hour, group):
     reported = then_by_days(rows(payloads), TeamRules())[0].total.idle_cost
     shown = asked(settled, group=group, period="30d")["total"]["usd"]
     assert reported == round(shown * 10**USD_PLACES)
+
+
+HOURS = st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(0, 9), min_size=9, max_size=9))
+
+
+@given(st.lists(HOURS, min_size=1, max_size=6))
+def test_hours_add_up_whatever_their_owners_are(hours):
+    """Idle time, price and time without a price are exact, with equal and with other owners."""
+    payloads = {}
+    expected = defaultdict(lambda: [0, 0, 0])
+    for number, owners in enumerate(hours):
+        then = Then()
+        for owner, (unpriced, *parts) in owners.items():
+            time = CoreTime(unpriced_idle=unpriced, idle_by_part=parts[:4], cost_by_part=parts[4:])
+            then.owners[OwnerKey(owner, "research", None)] = time
+            then.cluster_types.setdefault(TypeKey("trn1.2xlarge", "research"), CoreTime())
+            for place, value in enumerate((sum(parts[:4]), sum(parts[4:]), unpriced)):
+                expected[owner, "research", None][place] += value
+        payloads[number] = then.summary()
+    amounts = Amounts()
+    amounts.fold_summaries(payloads)
+    assert expected == amounts.tables["Owners"]
 
 
 @given(st.sets(st.integers(0, 70), min_size=1, max_size=6), st.sets(st.integers(0, 70), max_size=3))

@@ -128,7 +128,8 @@ def test_the_command_writes_one_file(typed, script, looked_at, tmp_path):
 
 def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path):
     """
-    A snapshot opens in a browser without a network: the numbers are there, a hostile name is text.
+    A snapshot opens without a network: the numbers are there, a hostile name is text, and the range
+    of an address is replaced by the one that the file has.
     """
     if not ESBUILD.exists():
         missing = pytest.fail if "CI" in os.environ else pytest.skip
@@ -158,8 +159,12 @@ def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path
     page.on("console", lambda message: seen.append(message.text))
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.on("request", lambda asked: asked.url.startswith("data:") or seen.append(asked.url))
-    page.goto(file.as_uri())
+    page.goto(f"{file.as_uri()}#range=7d")
     page.get_by_text("38.94").first.wait_for()
+    page.get_by_text("last hour: a snapshot has no other range").wait_for()
+    page.get_by_role("columnheader", name="USD, 1 h").wait_for()
+    assert "range" not in page.evaluate("location.hash")
+    assert 0 == page.get_by_role("group", name="Time range").count()
     page.get_by_text("document.title='run'").first.wait_for()
     assert "run" != page.title()
     page.get_by_role("button", name="slurm:4711 ml-user", exact=True).click()
@@ -167,5 +172,5 @@ def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path
     page.get_by_role("button", name="Show only this").click()
     page.locator(".breakdown-row").nth(1).wait_for(state="detached")
     assert 1 == page.locator(".breakdown-row").count()
-    assert [file.as_uri()] == seen
+    assert [file.as_uri()] == [address.partition("#")[0] for address in seen]
     context.close()
