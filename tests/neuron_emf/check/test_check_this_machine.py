@@ -50,7 +50,7 @@ class CheckedSource:
     def read_allocations(self):
         if not self.allocations:
             reason = "it hangs"
-            remedy = f"Mend {self.name}"
+            remedy = f"Restart {self.name}"
             raise UnknownAssignmentsError(reason, remedy)
         return self.allocations
 
