@@ -8,6 +8,7 @@ import Rich, because `check --quick` runs each minute.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_words.name_words import printable
@@ -108,34 +109,23 @@ def checks_of(
     )
 
 
-def ok(found: str) -> CheckResult:
-    """Return the result of a condition that holds."""
-    return CheckResult(CHECK_OK, found)
+ok: Final = partial(CheckResult, CHECK_OK)
+"""Makes the result of a condition that holds."""
 
+warning: Final = partial(CheckResult, WARNING)
+"""Makes the result of a condition that holds with a remark, or whose value does not matter."""
 
-def warning(found: str, advice: str) -> CheckResult:
-    """Return the result of a condition that holds with a remark, or whose value does not matter."""
-    return CheckResult(WARNING, found, advice)
+failed: Final = partial(CheckResult, CHECK_FAILED)
+"""Makes the result of a condition that does not hold until the operator acts."""
 
+unknown: Final = partial(CheckResult, CHECK_UNKNOWN)
+"""Makes the result of a required condition that is unknown; it counts as a failure."""
 
-def failed(found: str, advice: str = "") -> CheckResult:
-    """Return the result of a condition that does not hold until the operator acts."""
-    return CheckResult(CHECK_FAILED, found, advice)
+not_tried: Final = partial(CheckResult, NOT_TRIED)
+"""Makes the result of a check that did not run because an earlier check failed."""
 
-
-def unknown(why: str) -> CheckResult:
-    """Return the result of a required condition that is unknown; it counts as a failure."""
-    return CheckResult(CHECK_UNKNOWN, why)
-
-
-def not_tried(why: str) -> CheckResult:
-    """Return the result of a check that did not run because an earlier check failed."""
-    return CheckResult(NOT_TRIED, why)
-
-
-def not_needed(why: str) -> CheckResult:
-    """Return the result of a check that these settings do not need."""
-    return CheckResult(NOT_NEEDED, why)
+not_needed: Final = partial(CheckResult, NOT_NEEDED)
+"""Makes the result of a check that these settings do not need."""
 
 
 def judged(holds: bool, found: str) -> CheckResult:  # noqa: FBT001 - what a check is about

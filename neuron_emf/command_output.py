@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 from rich.console import Console
 
 from neuron_accounts.prices import PRICES_AS_OF, basis_words
-from neuron_emitter.command_line import checked_output
+from neuron_emitter.command_line import checked_output, print_lines
 from neuron_emitter.errors import DeliveryError
 from neuron_words import name_words
 
@@ -85,19 +85,7 @@ def show_json(document: object) -> None:
     Raises:
         DeliveryError: If standard output cannot be written.
     """
-    show_text(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
-
-
-def show_text(text: str) -> None:
-    """
-    Print an ASCII *text* unchanged.
-
-    Raises:
-        DeliveryError: If standard output cannot be written.
-    """
-    with checked_output():
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+    print_lines([json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)])
 
 
 def show_answer(

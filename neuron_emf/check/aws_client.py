@@ -15,8 +15,9 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.account import account, error_code, is_refusal, refusal_cause, words_of
-from neuron_emf.check_results import CheckResult, failed, not_tried, ok, warning
+from neuron_emf.check_results import CheckResult, failed, not_tried, ok
 from neuron_emf.command_options import AccountSettings
+from neuron_emf.cost.tariff import TABLES
 from neuron_emitter.delivery.aws_failures import PROXY_ADVICE, access_advice, bounded
 
 if TYPE_CHECKING:
@@ -26,32 +27,21 @@ if TYPE_CHECKING:
 
 ACCESS: Final = "access"
 CREDENTIALS_REJECTED: Final = "credentials"
-EXPIRED: Final = "expired"
 NO_LOG_GROUP: Final = "missing"
 NO_CREDENTIALS: Final = "no_credentials"
 PROXY_ERROR: Final = "proxy"
-CALL_REFUSED: Final = "refused"
-SIGNATURE: Final = "signature"
-NOT_AUTHENTICATED: Final = {
-    NO_CREDENTIALS: "no AWS credentials are found",
-    EXPIRED: "the AWS credentials expired",
-    CREDENTIALS_REJECTED: "AWS rejects the credentials",
-    SIGNATURE: "AWS rejects the signature",
-}
-"""Reasons for which AWS does not know the caller, so that it would also refuse every other call."""
-
 UNREACHABLE: Final = "no_connection"
+CALL_REFUSED: Final = "refused"
 MAX_PAGES: Final = 100
 MAX_SKEW_S: Final = 60.0
 
-BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
 TOKENS: Final = ("nextToken", "NextToken")  # the token of the next page, as each service names it
-_CLIENT_ADVICE: Final = {
-    NO_CREDENTIALS: f"set AWS_PROFILE, or give the instance a role; {BIND_ROLE}",
-    EXPIRED: "renew the credentials, or give the instance a role",
-    CREDENTIALS_REJECTED: "correct the access key, or give the instance a role",
-    SIGNATURE: "correct the clock of this machine, or the secret access key",
-}
+NOT_AUTHENTICATED: Final = TABLES["identity"]
+"""A sentence and advice by each reason for which AWS does not know the caller."""
+
+_REFUSALS: Final = TABLES["refusals"]
+_FINAL_ADVICE: Final = frozenset({"caller", "read"})
+"""Steps whose advice does not depend on AWS's words or a proxy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,32 +165,29 @@ def connect(settings: CheckSettings, region: str | None) -> AwsClient:
     return AwsClient(account(stack))
 
 
-def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
-    """Return a warning that *answer* has nothing about *resource*; *otherwise* ends the advice."""
-    if answer.reason == ACCESS:
-        advice = f"allow {answer.action} in your IAM policy{otherwise}"
-        return warning(
-            f"unknown: {answer.action} on {resource} is denied", refusal_advice(answer, advice)
-        )
-    sentence = f"unknown: AWS did not answer {answer.action} ({answer.words})"
-    return warning(sentence, refusal_advice(answer, "try again"))
+def refused(answer: Answer, step: str = "any", **values: str) -> CheckResult:
+    """
+    Return the result of *step* for *answer*, which has no response to use.
 
-
-def refusal_advice(answer: Answer, otherwise: str = "") -> str:
-    """Return the advice for a denied call from AWS's words, or for a proxy, or *otherwise*."""
-    advice = otherwise
-    if answer.reason == ACCESS:
-        advice = access_advice(answer.words, otherwise)
-    elif answer.reason == PROXY_ERROR:
-        advice = PROXY_ADVICE
+    The texts are those of the table for its reason; *values* fill their gaps.
+    """
+    rows = {**_REFUSALS["any"], **_REFUSALS[step]}
+    values |= {"action": answer.action, "reason": answer.reason, "words": answer.words}
+    texts = rows.get(answer.reason, rows["otherwise"])
+    state, found, advice = (text.format(**values) for text in texts)
+    if step not in _FINAL_ADVICE:
+        if answer.reason == ACCESS:
+            advice = access_advice(answer.words, advice)
+        elif answer.reason == PROXY_ERROR:
+            advice = PROXY_ADVICE
     # The form of check results has no capital and no period.
-    return f"{advice[:1].lower()}{advice[1:].rstrip('.')}"
+    return CheckResult(state, found, f"{advice[:1].lower()}{advice[1:].rstrip('.')}")
 
 
 def not_authenticated(answer: Answer) -> CheckResult:
     """Return the failure for *answer*, whose reason is one of `NOT_AUTHENTICATED`."""
-    sentence = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
-    return failed(sentence, _CLIENT_ADVICE[answer.reason])
+    sentence, advice = NOT_AUTHENTICATED[answer.reason]
+    return failed(f"{sentence} ({answer.words})", advice)
 
 
 def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
@@ -217,17 +204,7 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
         return ok(arn or "known to AWS"), answer
     if answer.reason in NOT_AUTHENTICATED:
         return not_authenticated(answer), answer
-    if answer.reason == ACCESS:
-        why = f"{answer.action} is denied"
-        needs = "sending lines does not need it"
-    elif answer.reason == UNREACHABLE:
-        why = "STS cannot be reached"
-        needs = "lines only go to CloudWatch Logs"
-    else:
-        why = "STS returns an unexpected response"
-        needs = "lines only go to CloudWatch Logs"
-    sentence = f"caller unknown: {why} ({answer.words})"
-    return warning(sentence, f"nothing, if the checks below are ok: {needs}"), answer
+    return refused(answer, "caller"), answer
 
 
 def check_clock(skew_s: float | None) -> CheckResult:

@@ -21,10 +21,18 @@ from neuron_emf.check.aws_client import (
     NOT_AUTHENTICATED,
     check_caller,
     connect,
-    unanswered,
+    refused,
 )
 from neuron_emf.check.log_groups import check_extraction, find_log_group
-from neuron_emf.check_results import CHECK_UNKNOWN, CheckResult, failed, ok, section, warning
+from neuron_emf.check_results import (
+    CHECK_UNKNOWN,
+    CheckResult,
+    failed,
+    ok,
+    section,
+    unknown,
+    warning,
+)
 from neuron_emf.cost.tariff import TABLES
 from neuron_emf.deploy.stack import shard_steps, values_of
 from neuron_emitter.errors import SettingsError
@@ -98,7 +106,7 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
         except (KeyError, TypeError, ValueError):
-            return CheckResult(CHECK_UNKNOWN, f"the schema of {kind} cannot be read", "try again")
+            return unknown(f"the schema of {kind} cannot be read", "try again")
     if member in known:
         return ok(f"{kind} has {member}")
     lacks = f"{kind} has no {member} in this region"
@@ -110,7 +118,7 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     answer = aws.ask("lambda", "get_account_settings")
     limit = answer.response.get("AccountLimit", {}).get("ConcurrentExecutions", 0)
     if not limit:
-        return unanswered(answer, "*", "; the deployment does not need it")
+        return refused(answer, resource="*", otherwise="; the deployment does not need it")
     if limit > NEW_ACCOUNT:
         return ok(f"{limit} concurrent invocations in the account")
     return warning(
@@ -125,7 +133,9 @@ def check_memory(aws: AwsClient, parameters: Texts) -> CheckResult:
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
     )
     if answer.reason:
-        return unanswered(answer, "*", f"; many new accounts have {NEW_ACCOUNT_MB} MB")
+        return refused(
+            answer, resource="*", otherwise=f"; many new accounts have {NEW_ACCOUNT_MB} MB"
+        )
     values = {quota.get("QuotaName"): quota.get("Value") for quota in quotas}
     most = int(values.get(MEMORY_QUOTA) or 0)
     if not most:
@@ -197,4 +207,5 @@ def check_shards(aws: AwsClient, stack_name: str, parameters: Texts) -> CheckRes
 
 def _unknown(answer: Answer, resource: str) -> CheckResult:
     """Return that *answer* has nothing about *resource*, which the deployment needs."""
-    return replace(unanswered(answer, resource, "; the deployment will show"), state=CHECK_UNKNOWN)
+    result = refused(answer, resource=resource, otherwise="; the deployment will show")
+    return replace(result, state=CHECK_UNKNOWN)

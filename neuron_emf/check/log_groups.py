@@ -27,16 +27,13 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emf.check.aws_client import (
     ACCESS,
-    BIND_ROLE,
     NO_LOG_GROUP,
     NOT_AUTHENTICATED,
-    PROXY_ERROR,
     UNREACHABLE,
     Answer,
     AwsClient,
     not_authenticated,
-    refusal_advice,
-    unanswered,
+    refused,
 )
 from neuron_emf.check_results import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_emitter.delivery.aws_failures import ALREADY_EXISTS, unreachable
@@ -113,13 +110,9 @@ def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, JsonObject | None
 def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     if answer.reason == UNREACHABLE:
         return failed(*unreachable(answer.words, aws.region))
-    if answer.reason == PROXY_ERROR:
-        return failed(
-            f"a proxy did not pass {answer.action} ({answer.words})", refusal_advice(answer)
-        )
     if answer.reason in NOT_AUTHENTICATED:
         return not_authenticated(answer)
-    return unanswered(answer, aws.arn(), "; emitters do not need it")
+    return refused(answer, "group", resource=aws.arn(), otherwise="; emitters do not need it")
 
 
 def check_subscription(aws: AwsClient) -> CheckResult:
@@ -134,7 +127,8 @@ def check_subscription(aws: AwsClient) -> CheckResult:
     if answer.reason == NO_LOG_GROUP:
         return not_tried(f"there is no log group {group}")
     if answer.reason:
-        return unanswered(answer, aws.arn(f"{group}:*"), "; emitters do not need it")
+        resource = aws.arn(f"{group}:*")
+        return refused(answer, resource=resource, otherwise="; emitters do not need it")
     name = f"{stack_name}-minutes"
     subscription = next((row for row in filters if row.get("filterName") == name), None)
     if subscription is None:
@@ -180,7 +174,7 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     )
     if answer.reason:
         otherwise = f", or ask who owns the account whether a {POLICY_TYPE} is there"
-        return unanswered(answer, "*", otherwise)
+        return refused(answer, resource="*", otherwise=otherwise)
     unread: list[str] = []
     for policy in policies:
         name = str(policy.get("policyName", "without a name"))
@@ -267,16 +261,10 @@ class Probe:
         waited_s = 0.0
         while True:
             answer = self._ask("get_log_events", startTime=self.now_ms, startFromHead=True)
-            if answer.reason == ACCESS:
+            if answer.reason:
                 group = self.aws.account.log_group
                 resource = self.aws.arn(f"{group}:log-stream:{self.stream}")
-                return warning(
-                    f"unknown: {answer.action} on {resource} is denied, as it is to every emitter",
-                    f"nothing; to check it, allow {answer.action} in your IAM policy",
-                )
-            if answer.reason:
-                sentence = f"AWS did not answer {answer.action} ({answer.words})"
-                return warning(sentence, "try again, or look for it")
+                return refused(answer, "read", resource=resource)
             if any(event.get("message") == line for event in answer.response.get("events", ())):
                 return ok(f"{answer.action} returned the line")
             if waited_s >= ROUND_TRIP_TIMEOUT_S:
@@ -293,16 +281,5 @@ class Probe:
 
     def _refused(self, answer: Answer) -> CheckResult:
         group = self.aws.account.log_group
-        if answer.reason == ACCESS:
-            resource = self.aws.arn(f"{group}:*")
-            sentence = f"{answer.action} on {resource} is denied ({answer.words})"
-            return failed(sentence, refusal_advice(answer, BIND_ROLE))
-        if answer.reason == NO_LOG_GROUP:
-            return failed(
-                f"no log group {group} in {self.aws.region}",
-                "deploy the stack there, or correct --log-group and --region",
-            )
-        return failed(
-            f"{answer.action} on {group} failed ({answer.reason}): {answer.words}",
-            refusal_advice(answer, "try again; while it fails, records wait in the spool"),
-        )
+        resource = self.aws.arn(f"{group}:*")
+        return refused(answer, "write", resource=resource, group=group, region=self.aws.region)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.check.aws_client import (
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from neuron_emf.check.aws_client import AwsClient
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emitter.command_line import Advance
+    from neuron_wire.line_members import Texts
 
 _GROUP = "log group"
 _ROLLUPS = "rollups log group"
@@ -97,8 +97,7 @@ def run_checks(
     cluster, cluster_name = check_cluster(settings, where["cluster"])
     instance, instance_id = check_instance(settings, facts, report)
     advance(3, parts)
-    aws = AwsSequence(settings, facts.region, where["region"])
-    of_aws = aws.run(cluster_name, instance_id)
+    of_aws = check_aws(settings, where, facts.region, (cluster_name, instance_id))
     reports = {"neuron-monitor": monitor, "devices": devices, "input": check_input(settings)}
     price = check_price(emitted)
     payment = check_payment(settings.paid, emitted)
@@ -144,122 +143,121 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
     return ok(f"{given} given, {len(origins) - given} at their defaults"), config.text
 
 
-@dataclass(frozen=True, slots=True)
-class AwsSequence:
+def check_aws(
+    settings: CheckSettings, where: Texts, instance_region: str | None, names: tuple[str, str]
+) -> list[CheckResult]:
     """
-    One run through the checks that ask AWS: who asks, the log groups, one line.
+    Return the results about the account, its log groups and one line.
 
     After the first failure that makes the others certain to fail, they are not tried.
 
-    Attributes:
-        settings: They say where.
+    Args:
+        settings: The account, the log groups and the stack.
 
-        instance_region: Region of this machine, for settings without a Region.
+        where: The sources of the settings.
 
-        region_origin: Origin of the setting of the Region.
+        instance_region: The Region of this machine, for settings without a Region.
+
+        names: The cluster and the instance ID in the line.
     """
-
-    settings: CheckSettings
-    instance_region: str | None
-    region_origin: str
-
-    def run(self, cluster: str, instance_id: str) -> list[CheckResult]:
-        """Return the results about the account, its log groups and the line."""
-        found: dict[str, CheckResult] = {}
-        rest = self._ask(found, cluster, instance_id)
-        return [
-            result
-            for title, checks in _OF_AWS.items()
-            for result in section(title, {check: found.get(check, rest) for check in checks})
-        ]
-
-    def _ask(self, found: dict[str, CheckResult], cluster: str, instance_id: str) -> CheckResult:
-        """Add AWS's results to *found*, by check; return the result of all other checks."""
-        if self.settings.output != LOGS:
-            return not_needed(f"lines go to {self.settings.output}")
+    found: dict[str, CheckResult] = {}
+    if settings.output != LOGS:
+        rest = not_needed(f"lines go to {settings.output}")
+    else:
         try:
-            aws, found["region"] = self._reached()
+            aws, found["region"] = _reached(settings, where["region"], instance_region)
         except EmitterError as error:
             problem, _, advice = str(error).rstrip(".").rpartition(". ")  # the advice comes last
             # The SDK also reads a Region from a profile.
             if type(error.__cause__).__name__ == "ProfileNotFound":
                 advice = "correct AWS_PROFILE, or unset it"
             found["region"] = failed(problem, advice)
-            return not_tried("the region is unknown")
-        why = self._asked(aws, found, cluster, instance_id)
-        found["clock"] = check_clock(aws.skew_s)
-        return not_tried(why)
+            rest = not_tried("the region is unknown")
+        else:
+            rest = not_tried(_ask(settings, aws, found, names))
+            found["clock"] = check_clock(aws.skew_s)
+    return [
+        result
+        for title, checks in _OF_AWS.items()
+        for result in section(title, {check: found.get(check, rest) for check in checks})
+    ]
 
-    def _reached(self) -> tuple[AwsClient, CheckResult]:
-        """
-        Return the client of the account, and the source of its Region.
 
-        Raises:
-            EmitterError: If the region is unknown, or no rehearsal runs.
-        """
-        aws = connect(self.settings, self.settings.region)
-        where = self.region_origin
-        if where == DEFAULT_SOURCE:
-            where = next(filter(os.environ.get, REGION_VARIABLES), "the AWS SDK")
-        if aws.account.is_rehearsal:
-            where = "the rehearsal"
-        if aws.account.region is None:
-            aws = connect(self.settings, self.instance_region)
-            where = "the instance metadata"
-        return aws, ok(f"{aws.region}, from {where}")
+def _reached(
+    settings: CheckSettings, origin: str, instance_region: str | None
+) -> tuple[AwsClient, CheckResult]:
+    """
+    Return the client of the account, and the source of its Region.
 
-    def _asked(
-        self, aws: AwsClient, found: dict[str, CheckResult], cluster: str, instance_id: str
-    ) -> str:
-        """Add AWS's results to *found*; return why the missing checks were not tried."""
-        found["credentials"], answer = check_caller(aws)
-        if answer.reason in NOT_AUTHENTICATED:
-            return NOT_AUTHENTICATED[answer.reason]
-        account = aws.account
-        found[_GROUP], group_class, reason = check_group(
-            aws,
-            account.log_group,
-            deploys="deploy the stack there, or correct --log-group and --region",
-        )
-        found[f"{_GROUP} class"] = group_class
-        if reason in {PROXY_ERROR, UNREACHABLE, *NOT_AUTHENTICATED}:
-            return "CloudWatch Logs did not answer"
-        found |= zip(_OF_ROLLUPS, self._rollups(aws), strict=True)
-        found[_EXTRACTION] = self._extraction(aws)
-        if reason == NO_LOG_GROUP:
-            return "there is no log group"
-        is_readable = group_class.state != CHECK_FAILED
-        found["subscription"] = not_tried("a log group of this class has none")
-        if is_readable:
-            found["subscription"] = check_subscription(aws)
-        now_ms = round(time.time() * 1000)
-        text = probe_line(cluster, instance_id, now_ms)
-        stream_of_check = stream_name("check/{instance}", cluster="", instance_id=instance_id)
-        line = Probe(aws, stream_of_check, now_ms)
-        found["log stream"] = stream = line.make_stream()
-        found["log line"] = line.put_line(text, has_stream=stream.state != CHECK_FAILED)
-        if found["log line"].state != CHECK_OK:
-            return "no line was accepted"
-        if not is_readable:
-            return "a log group of this class cannot be read back"
-        found["read back"] = line.read_back(text)
-        return ""
+    Raises:
+        EmitterError: If the region is unknown, or no rehearsal runs.
+    """
+    aws = connect(settings, settings.region)
+    if origin == DEFAULT_SOURCE:
+        origin = next(filter(os.environ.get, REGION_VARIABLES), "the AWS SDK")
+    if aws.account.is_rehearsal:
+        origin = "the rehearsal"
+    if aws.account.region is None:
+        aws = connect(settings, instance_region)
+        origin = "the instance metadata"
+    return aws, ok(f"{aws.region}, from {origin}")
 
-    def _rollups(self, aws: AwsClient) -> Sequence[CheckResult]:
-        if not self.settings.stack_name:
-            return [not_needed("without a stack there are no rollups")] * 2
-        return check_group(
-            aws,
-            aws.account.rollups_log_group,
-            deploys="deploy the stack there, or name it with --stack-name ('' for none)",
-        )[:2]
 
-    def _extraction(self, aws: AwsClient) -> CheckResult:
-        if self.settings.rehearsal:
-            return not_needed("the embedded AWS has no account policies")
-        groups = [aws.account.rollups_log_group] if self.settings.stack_name else []
-        if self.settings.metrics != "none":
-            groups.insert(0, aws.account.log_group)
-        if not groups:
-            return not_needed("lines define no metrics")
-        return check_extraction(aws, groups)
+def _ask(
+    settings: CheckSettings,
+    aws: AwsClient,
+    found: dict[str, CheckResult],
+    names: tuple[str, str],
+) -> str:
+    """Add AWS's results to *found*, by check; return why the missing checks were not tried."""
+    found["credentials"], answer = check_caller(aws)
+    if answer.reason in NOT_AUTHENTICATED:
+        return str(NOT_AUTHENTICATED[answer.reason][0])
+    found[_GROUP], group_class, reason = check_group(
+        aws,
+        aws.account.log_group,
+        deploys="deploy the stack there, or correct --log-group and --region",
+    )
+    found[f"{_GROUP} class"] = group_class
+    if reason in {PROXY_ERROR, UNREACHABLE, *NOT_AUTHENTICATED}:
+        return "CloudWatch Logs did not answer"
+    found |= zip(_OF_ROLLUPS, _check_rollups(settings, aws), strict=True)
+    found[_EXTRACTION] = _check_extraction(settings, aws)
+    if reason == NO_LOG_GROUP:
+        return "there is no log group"
+    is_readable = group_class.state != CHECK_FAILED
+    found["subscription"] = not_tried("a log group of this class has none")
+    if is_readable:
+        found["subscription"] = check_subscription(aws)
+    now_ms = round(time.time() * 1000)
+    text = probe_line(*names, now_ms)
+    line = Probe(aws, stream_name("check/{instance}", cluster="", instance_id=names[1]), now_ms)
+    found["log stream"] = stream = line.make_stream()
+    found["log line"] = line.put_line(text, has_stream=stream.state != CHECK_FAILED)
+    if found["log line"].state != CHECK_OK:
+        return "no line was accepted"
+    if not is_readable:
+        return "a log group of this class cannot be read back"
+    found["read back"] = line.read_back(text)
+    return ""
+
+
+def _check_rollups(settings: CheckSettings, aws: AwsClient) -> Sequence[CheckResult]:
+    if not settings.stack_name:
+        return [not_needed("without a stack there are no rollups")] * 2
+    return check_group(
+        aws,
+        aws.account.rollups_log_group,
+        deploys="deploy the stack there, or name it with --stack-name ('' for none)",
+    )[:2]
+
+
+def _check_extraction(settings: CheckSettings, aws: AwsClient) -> CheckResult:
+    if settings.rehearsal:
+        return not_needed("the embedded AWS has no account policies")
+    groups = [aws.account.rollups_log_group] if settings.stack_name else []
+    if settings.metrics != "none":
+        groups.insert(0, aws.account.log_group)
+    if not groups:
+        return not_needed("lines define no metrics")
+    return check_extraction(aws, groups)

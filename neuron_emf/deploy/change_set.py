@@ -48,86 +48,87 @@ class ChangeSet:
         parameters: The parameters after the change.
     """
 
-    stack_name: str
-    name: str
     changes: Entries
     parameters: Texts
+    _client: Any
+    _place: Texts
+
+    def drop(self) -> None:
+        """Delete it; the stack does not change."""
+        _drop(self._client, self._place)
+
+    def execute(self) -> None:
+        """
+        Start its execution.
+
+        Raises:
+            SourceError: If CloudFormation refuses.
+        """
+        with documented("cloudformation:ExecuteChangeSet"):
+            token = self._place["ChangeSetName"]
+            self._client.execute_change_set(**self._place, ClientRequestToken=token)
 
 
-def make_change_set(
+@contextmanager
+def new_change_set(
     cloudformation: Any,  # noqa: ANN401 - boto3 publishes no types
     stack: Stack,
     parameters: Sequence[JsonObject],
     request: JsonObject,
-) -> ChangeSet | None:
+) -> Iterator[ChangeSet | None]:
     """
-    Create a change set. Return None, with nothing left behind, if nothing would change.
+    Create a change set; it is None, with nothing left behind, if nothing would change.
 
-    *request* has the template, the capabilities, and optionally `Tags` and `RoleARN`.
+    It is deleted if the block raises anything, Ctrl-C included. *request* has the template, the
+    capabilities, and optionally `Tags` and `RoleARN`.
 
     Raises:
         SourceError: If CloudFormation rejects the template or a value.
     """
-    name = stack.name
-    change_set = f"neuron-emf-{secrets.token_hex(8)}"
-    with drop_on_error(cloudformation, name, change_set):
+    name = f"neuron-emf-{secrets.token_hex(8)}"
+    place = {"StackName": stack.name, "ChangeSetName": name}
+    try:
         with documented("cloudformation:CreateChangeSet"):
             cloudformation.create_change_set(
-                StackName=name,
-                ChangeSetName=change_set,
-                ClientToken=change_set,  # so that a repetition after a lost answer creates only one
+                **place,
+                ClientToken=name,  # so that a repetition after a lost answer creates only one
                 ChangeSetType="CREATE" if stack.status in ("", NEW) else "UPDATE",
                 Parameters=parameters,
                 **request,
             )
-        asked = partial(_described, cloudformation, StackName=name, ChangeSetName=change_set)
-        answer = poll_until_ready(asked, "The change set")
-        if answer["Status"] != "FAILED":
-            with documented("cloudformation:DescribeChangeSet"):
-                changes = [change["ResourceChange"] for change in answer["Changes"]]
-            # what keeps its value has the stack's own, whatever the answer says
-            kept = {row["ParameterKey"] for row in parameters if "UsePreviousValue" in row}
-            after = values_of(answer.get("Parameters") or ())
-            after |= {key: stack.parameters[key] for key in after if key in kept}
-            return ChangeSet(name, change_set, changes, after)
+        yield _computed(cloudformation, place, stack, parameters)
+    except BaseException:
+        with suppress(SourceError):
+            _drop(cloudformation, place)
+        raise
+
+
+def _computed(
+    cloudformation: Any,  # noqa: ANN401 - as above
+    place: Texts,
+    stack: Stack,
+    parameters: Sequence[JsonObject],
+) -> ChangeSet | None:
+    answer = poll_until_ready(partial(_described, cloudformation, place), "The change set")
+    if answer["Status"] == "FAILED":
         reason = " ".join(str(answer.get("StatusReason") or "").split())[:500]
         if not any(words in reason for words in _UNCHANGED):
             msg = f"CloudFormation rejected the change: {reason.rstrip('.')}. Correct it."
             raise SourceError(msg)
-        drop_change_set(cloudformation, name, change_set)
+        _drop(cloudformation, place)
         return None
+    with documented("cloudformation:DescribeChangeSet"):
+        changes = [change["ResourceChange"] for change in answer["Changes"]]
+    # what keeps its value has the stack's own, whatever the answer says
+    kept = {row["ParameterKey"] for row in parameters if "UsePreviousValue" in row}
+    after = values_of(answer.get("Parameters") or ())
+    after |= {key: stack.parameters[key] for key in after if key in kept}
+    return ChangeSet(changes, after, cloudformation, place)
 
 
-def drop_change_set(cloudformation: Any, stack_name: str, name: str) -> None:  # noqa: ANN401 - as above
-    """Delete a change set that will not be executed; the stack does not change."""
+def _drop(cloudformation: Any, place: Texts) -> None:  # noqa: ANN401 - as above
     with documented("cloudformation:DeleteChangeSet"):
-        cloudformation.delete_change_set(StackName=stack_name, ChangeSetName=name)
-
-
-@contextmanager
-def drop_on_error(cloudformation: Any, stack_name: str, name: str) -> Iterator[None]:  # noqa: ANN401 - as above
-    """Delete the change set if the block raises anything, Ctrl-C included."""
-    try:
-        yield
-    except BaseException:
-        with suppress(SourceError):
-            drop_change_set(cloudformation, stack_name, name)
-        raise
-
-
-def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401 - as above
-    """
-    Start the execution of *change_set*.
-
-    Raises:
-        SourceError: If CloudFormation refuses.
-    """
-    with documented("cloudformation:ExecuteChangeSet"):
-        cloudformation.execute_change_set(
-            StackName=change_set.stack_name,
-            ChangeSetName=change_set.name,
-            ClientRequestToken=change_set.name,
-        )
+        cloudformation.delete_change_set(**place)
 
 
 def change_listing(change_set: ChangeSet, stack: Stack) -> Iterator[RenderableType]:
@@ -166,10 +167,10 @@ def output_listing(stack: Stack) -> RenderableType:
     return table
 
 
-def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa: ANN401 - as above
+def _described(cloudformation: Any, place: Texts) -> JsonObject | None:  # noqa: ANN401 - as above
     """Return the change set with all its pages; None while CloudFormation computes it."""
     with documented("cloudformation:DescribeChangeSet"):
-        pages = cloudformation.get_paginator("describe_change_set").paginate(**asked)
+        pages = cloudformation.get_paginator("describe_change_set").paginate(**place)
         answer: JsonObject = pages.build_full_result()
         is_computed = answer["Status"].startswith(("CREATE_COMPLETE", "FAILED"))
         return answer if is_computed else None

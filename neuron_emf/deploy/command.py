@@ -14,10 +14,7 @@ from neuron_emf.command_options import AccountSettings, AnswerSettings, flag
 from neuron_emf.command_output import show, show_json
 from neuron_emf.deploy.change_set import (
     change_listing,
-    drop_change_set,
-    drop_on_error,
-    execute,
-    make_change_set,
+    new_change_set,
     output_listing,
 )
 from neuron_emf.deploy.package import carried, release_bucket
@@ -149,16 +146,15 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     else:
         template = {"TemplateBody": package.source}  # a request takes 51,200 bytes
     request = {"Capabilities": list(package.capabilities), **template, **choices}
-    change_set = make_change_set(cloudformation, stack, given, request)
-    if change_set is None:
-        click.echo(f"No changes: {name} is up to date.")
-        return 0
-    with drop_on_error(cloudformation, name, change_set.name):
+    with new_change_set(cloudformation, stack, given, request) as change_set:
+        if change_set is None:
+            click.echo(f"No changes: {name} is up to date.")
+            return 0
         show(*change_listing(change_set, stack))
         if not settings.yes and not _is_confirmed(f"Apply these changes to the stack {name}?"):
-            drop_change_set(cloudformation, name, change_set.name)
+            change_set.drop()
             return EXIT_NOT_CONFIRMED
-        execute(cloudformation, change_set)
+        change_set.execute()
     deployed = wait_until_deployed(cloudformation, name)
     show(output_listing(deployed))
     region = cloudformation.meta.region_name

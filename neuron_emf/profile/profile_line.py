@@ -39,20 +39,13 @@ if TYPE_CHECKING:
 
     from neuron_wire.line_members import Amounts, JsonObject, Members, Texts
 
-_INDEXES: Final = {"nd_idx": "DeviceIndex", "nc_idx": "CoreIndex"}
+_INDEXES: Final = ("nd_idx", "nc_idx")
 _PROFILE_KEYS: Final = {
     entry.source: entry for entry in PROFILE_MEMBERS if re.fullmatch("[a-z_]+", entry.source)
 }
-_MEMBER_NAMES: Final = {key: entry.name for key, entry in _PROFILE_KEYS.items()}
-_PROFILE_TEXTS: Final = {
-    key: _MEMBER_NAMES[key]
-    for key, entry in _PROFILE_KEYS.items()
-    if not entry.unit and key not in _INDEXES
+FRACTIONS: Final = {
+    key for key, entry in _PROFILE_KEYS.items() if entry.unit and key.endswith("_percent")
 }
-_NUMBER_MEMBERS: Final = {
-    key: _MEMBER_NAMES[key] for key, entry in _PROFILE_KEYS.items() if entry.unit
-}
-FRACTIONS: Final = {key for key in _NUMBER_MEMBERS if key.endswith("_percent")}
 _SHARES: Final = {
     entry.name: entry.source.split(" / ") for entry in PROFILE_MEMBERS if " / " in entry.source
 }
@@ -200,11 +193,13 @@ def _matching(amounts: Amounts, pattern: re.Pattern[str]) -> list[float]:
 def _numbers(amounts: Amounts, *, is_in_fractions: bool) -> dict[str, float]:
     """Return the members that are numbers, in the order of the catalogue."""
     numbers: dict[str, float] = {}
-    for key, name in _NUMBER_MEMBERS.items():
-        if key in amounts and key not in FRACTIONS:
-            numbers[name] = amounts[key]
-        elif key in amounts and is_in_fractions:
-            numbers[name] = round(amounts[key] * 100, 6)
+    for key, entry in _PROFILE_KEYS.items():
+        if not entry.unit or key not in amounts:
+            continue
+        if key not in FRACTIONS:
+            numbers[entry.name] = amounts[key]
+        elif is_in_fractions:
+            numbers[entry.name] = round(amounts[key] * 100, 6)
     for name, (part, whole) in _SHARES.items():
         share = amounts[part] / amounts[whole] if part in amounts and amounts.get(whole) else None
         if share is not None and share <= MAX_NUMBER:  # a share of almost nothing is omitted
@@ -218,11 +213,13 @@ def _numbers(amounts: Amounts, *, is_in_fractions: bool) -> dict[str, float]:
 
 def _labels(values: JsonObject, amounts: Amounts) -> Members:
     labels = {
-        name: values[key] for key, name in _PROFILE_TEXTS.items() if _is_text(values.get(key))
+        entry.name: values[key]
+        for key, entry in _PROFILE_KEYS.items()
+        if not entry.unit and key not in _INDEXES and _is_text(values.get(key))
     }
-    for key, name in _INDEXES.items():
+    for key in _INDEXES:
         if key in amounts and amounts[key] % 1 == 0:
-            labels[name] = int(amounts[key])
+            labels[_PROFILE_KEYS[key].name] = int(amounts[key])
     return labels
 
 
@@ -251,7 +248,9 @@ def _member(key: str) -> str | None:
     """Return the member for *key*."""
     if _LIMIT_KEY.fullmatch(key):
         return _LIMIT
-    return _THROTTLED if _TIME_KEY.fullmatch(key) else _MEMBER_NAMES.get(key)
+    if _TIME_KEY.fullmatch(key):
+        return _THROTTLED
+    return _PROFILE_KEYS[key].name if key in _PROFILE_KEYS else None
 
 
 def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:

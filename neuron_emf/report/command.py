@@ -14,7 +14,7 @@ from neuron_emf.report import bill_report, chargeback, exports, terminal
 from neuron_emf.report.collection import collect, collect_before
 from neuron_emf.report.settings import TEAM_BY, IdleReportSettings
 from neuron_emf.report.team_report import team_parts, team_report
-from neuron_emitter.command_line import Command
+from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
 
@@ -87,7 +87,7 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
         elif file is not None:
             command_output.write_file(file, text_of(report))
     if settings.json:
-        command_output.show_text(exports.json_text(report))
+        print_lines([exports.json_text(report)])
     elif report.team:
         command_output.show(*team_parts(report, settings.rows))
     else:
