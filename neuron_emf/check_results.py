@@ -80,7 +80,7 @@ class Check(NamedTuple):
     A condition that must hold for some facts.
 
     Attributes:
-        name: Such as `no-holder`.
+        name: The name of the check, such as `no-holder`.
 
         must_hold: The condition as a sentence.
 

@@ -51,7 +51,7 @@ class Option(click.Option):
         is_advanced: bool = False,
         **attributes: Any,  # noqa: ANN401 - as above
     ) -> None:
-        """Take click's own *attributes* too."""
+        """Pass *names* and *attributes* to click."""
         super().__init__(*names, **attributes)
         self.heading = heading
         self.is_advanced = is_advanced
@@ -61,7 +61,7 @@ class Command(click.Command):
     """A command in the context of neuron-emf; with advanced options it has `--help-all`."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as above
-        """Take click's *attributes*."""
+        """Pass *attributes* to click."""
         super().__init__(context_settings=CONTEXT_SETTINGS, **attributes)
         self._advanced = sum(getattr(param, "is_advanced", False) for param in self.params)
         if self._advanced:

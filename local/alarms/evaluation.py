@@ -90,7 +90,7 @@ def evaluate(
 def _series(
     alarm: Alarm, history: CloudWatchHistory, starts: Sequence[int]
 ) -> dict[Dimensions, Points]:
-    """Return the watched time series by contributor, newest first; one without data if single."""
+    """Return the time series by contributor, newest first; a single series may have no data."""
     source = alarm.source
     period_s = alarm.period_s
 

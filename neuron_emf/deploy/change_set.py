@@ -119,7 +119,7 @@ def _computed(
         return None
     with documented("cloudformation:DescribeChangeSet"):
         changes = [change["ResourceChange"] for change in answer["Changes"]]
-    # what keeps its value has the stack's own, whatever the answer says
+    # A parameter that keeps its value has the value of the stack, not of the answer.
     kept = {row["ParameterKey"] for row in parameters if "UsePreviousValue" in row}
     after = values_of(answer.get("Parameters") or ())
     after |= {key: stack.parameters[key] for key in after if key in kept}

@@ -71,7 +71,10 @@ COVERAGE_SPREAD_MINUTES: Final = 5
 """A cluster is gone if its newest rollup is this much older than the newest rollup of all."""
 
 FOLDED_MINUTES: Final = 3
-"""Newest minutes. The minute with most instances is folded, because lines arrive over 30 s."""
+"""
+The newest minutes of which one is shown: the one with most instances, because lines arrive over
+30 s.
+"""
 
 
 class IdleRow(NamedTuple):
@@ -266,7 +269,9 @@ class RollupLines:
     def fold_lines(self, lines: Iterable[str]) -> None:
         """Record the rollups among *lines*, and the counters of close."""
         for text in lines:
-            line = parsed_object(text) if text.startswith("{") else None  # else Lambda's own
+            line = (
+                parsed_object(text) if text.startswith("{") else None
+            )  # Lambda's own lines are text
             if line is None:
                 continue
             if "MinutesClosed" in line:

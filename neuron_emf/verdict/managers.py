@@ -5,7 +5,8 @@ Pure. The manager is known from tags, the operator that EC2 names, Auto Scaling,
 A command contains a name only in the form of its kind, and never the value of a tag. Nodes of
 Kubernetes are found by the instance's own ID. None of this has been run on AWS. The tags and
 commands in `managers.toml` are those of
-https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
+
+* https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
 * https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html
 * https://karpenter.sh/docs/concepts/nodeclasses/ and https://karpenter.sh/docs/concepts/disruption/
 * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance-details-tags-managed-instances.html

@@ -84,7 +84,7 @@ class LogStream:
         *,
         region: str | None = None,
         instance_region: str | None = None,  # used if no Region is configured
-        needed: str = "",  # sentence on permissions, added to that of a refusal
+        needed: str = "",  # sentence about permissions for the error of a refusal
     ) -> None:
         self._group = require_group(group)
         self._stream = stream

@@ -47,7 +47,7 @@ _ECS_CGROUP: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.
 JOB_GROUP: Final = re.compile(r"job_([1-9][0-9]{0,9})")
 # From Slurm 26.05: 64 bits in Crockford's base 32, which has no I, L, O and U.
 SLUID_FORMAT: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
-SLUID_MARK: Final = "sluid="  # a job without its number, which squeue and people use
+SLUID_MARK: Final = "sluid="  # marks a job without the number that squeue and people use
 _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
 STEPS_SCOPE: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")

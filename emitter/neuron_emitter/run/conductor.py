@@ -64,8 +64,8 @@ class Conductor:
     """
     The open minute of one input, from its reports to its records in *sink*.
 
-    *on_append* is called after each append, *on_drop* with the kind and the error of a line that
-    cannot be written, and *health* for the driver's own members of a minute line.
+    The conductor calls *on_append* after each append, and *on_drop* with the kind and the error of
+    a line that cannot be written. *health* returns the driver's own members of a minute line.
 
     Attributes:
         fold: The fold of the open minute.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from neuron_emitter.spool import Spool
 
 FLUSH_WITHIN_S: Final = 5.0
-FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor waits to kill the process
+FINISH_WITHIN_S: Final = 30.0  # long, because no supervisor kills the process after its input ended
 CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
 CREDENTIALS_AFTER_S: Final = 2.0  # finding credentials can take seconds too, and the limit is 10
 # part of the 5 s after which CloudWatch alarms see incomplete data
@@ -116,7 +116,7 @@ class Outlet:
 
     def look_ahead(self) -> None:
         """
-        Log in two seconds why the first call would fail, a minute before that call.
+        Log after two seconds why the first call would fail, long before that call.
 
         If the input has ended by then, its error has the reason.
         """

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 RUN: Final = "run"  # the command that stops as planned
 _STOP_SIGNALS: Final = (SIGINT, SIGTERM)
 _LOOK_S: Final = 0.05
-# plus the signal's number: the exit code of shells for a process that a signal ended
-_BY_SIGNAL: Final = 128
+_BY_SIGNAL: Final = 128  # plus the signal's number: a shell's exit code for an ended process
 
 SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
 WATCHDOG_VARIABLE: Final = "WATCHDOG_USEC"
@@ -141,7 +140,7 @@ class Supervisor:
         self._notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def notify_stopping(self, status: str) -> None:
-        """Notify that we are stopping: the watchdog must not fire, and nothing restart us."""
+        """Notify that we are stopping, so that no watchdog fires and no supervisor restarts us."""
         self._notify("STOPPING=1", _status(status))
 
     def _notify(self, *assignments: str) -> bool:

@@ -351,7 +351,7 @@ def set_aside(path: Path, now_s: float) -> str | None:
     for file, copy in zip(database_files(path), database_files(path.with_name(dated)), strict=True):
         if file.exists() and name is not None:
             file.replace(copy)
-        else:  # its file is gone: it belongs to no later file
+        else:  # a log without its database belongs to no later database
             file.unlink(missing_ok=True)
     # Names sort by date.
     for old in sorted(path.parent.glob(f"{_DAMAGED_PREFIX}*Z-{path.name}"))[:-MAX_DAMAGED_FILES]:

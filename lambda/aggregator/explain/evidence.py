@@ -124,7 +124,7 @@ class Evidence:
 
     @property
     def is_old(self) -> bool:
-        """True if CloudWatch cannot have evaluated this rollup last."""
+        """True if the rollup is older than the one that changed the alarm."""
         return self.age_s is not None and self.age_s > OLD_AFTER_S
 
 

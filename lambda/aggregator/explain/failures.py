@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
     from neuron_words.now_words import Urgency
 
-_MAX_INSTANCES_IN_MESSAGE: Final = 3  # instances
-_MOST_IDS: Final = 5  # in one command
+_MAX_INSTANCES_IN_MESSAGE: Final = 3
+_MOST_IDS: Final = 5  # instances in one command
 _LITTLE_PERCENT: Final = 10
-_PERSISTENT_MINUTES: Final = 30  # of the last hour
+_PERSISTENT_MINUTES: Final = 30  # failures in more minutes of the last hour are persistent
 _MAX_COMMANDS_OF_FAILURE: Final = 4
 _EMITTER: Final = ShownCommand("There, what runs", "pgrep -af neuron-")
 _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NEURON_HW_ERR")

@@ -1,8 +1,8 @@
 """
 Decide which log lines become records, and which are dropped and why.
 
-An invalid line costs only itself. No text here quotes a line: its log group still has it, in the
-stream and under the event ID that are named.
+An invalid line costs only itself. No text here quotes a line: it names the log stream and the event
+ID under which the log group still has the line.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class RollupInProgress:
             )
 
     def merge_sums(self, other: RollupInProgress) -> None:
-        """Add the instances of *other*, which this object does not have."""
+        """Add the instances of *other*; no instance is in both."""
         self._records += other._records
         self._duplicates += other._duplicates
         self._in_other_clusters += other._in_other_clusters

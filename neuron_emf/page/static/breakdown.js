@@ -26,7 +26,7 @@ import { amount, counted, duration, figure, hoursOf, list, moment, printable, sh
  */
 
 const FIRST_ROWS = 10;
-const MAX_URGENT_FIRST = 3; // dearer rows must stay on the first screen
+const MAX_URGENT_FIRST = 3; // more expensive rows must stay on the first screen
 const MAX_GAPS = 3; // gaps of missing hours that are named
 const EVERY_S = 20;
 const LEDGER_EVERY_S = 60;

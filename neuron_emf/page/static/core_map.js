@@ -1,8 +1,8 @@
 /*
  * The heat map of one cluster: its instances as rows or tiles, on canvases.
  *
- * The pointer or the arrow keys lead to a core, whose words are beside it and are read aloud. A
- * click or Enter opens the instance.
+ * The pointer or the arrow keys lead to a core. Its words are shown next to it, and a screen reader
+ * reads them. A click or Enter opens the instance.
  */
 
 import { html, useCallback, useMemo, useState } from "./vendor/ui.js";

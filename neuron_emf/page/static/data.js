@@ -142,7 +142,7 @@ class Entry {
     this.schedule();
   }
 
-  /** Ask again when the most impatient follower wants it. A wrong token stays wrong. */
+  /** Ask again after the shortest interval of the followers. A wrong token stays wrong. */
   schedule() {
     clearTimeout(this.timer);
     const periods = [...this.followers].map(({ every_s }) => every_s).filter((every_s) => every_s > 0);
@@ -269,7 +269,7 @@ export function askAgain() {
   }
 }
 
-/** Ask whatever became due while nobody looked. */
+/** Send the requests that became due while the page was hidden or paused. */
 function wakeAll() {
   for (const entry of entries.values()) {
     if (entry.followers.size) entry.schedule();

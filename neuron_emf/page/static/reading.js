@@ -1,5 +1,6 @@
 /*
- * Reads further back than three hours: on request, in steps, with the number of calls named before.
+ * Reading more than three hours back: on request, in steps. The page names the number of calls
+ * first.
  */
 
 import { html, signal } from "./vendor/ui.js";

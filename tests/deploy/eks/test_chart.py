@@ -120,9 +120,11 @@ def mounted(container, *, is_read_only=False):
 @given(POSSIBLE_VALUES)
 def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     """
-    Any values give only the permissions that they need. Attribution gives the kubelet's socket,
-    hostPID the node's processes and names of pods, `privileged` all devices, and the kernel log
-    root. Otherwise a pod has only the spool's folder of the node.
+    Any values give only the permissions that they need.
+
+    Attribution needs the kubelet's socket, hostPID the node's processes and names of pods,
+    `privileged` all devices, and the kernel log needs root. Otherwise a pod has only the spool's
+    folder of the node.
     """
     rendered = render(values)
     pod = rendered.pod

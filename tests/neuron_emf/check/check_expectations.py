@@ -53,7 +53,7 @@ def report(**members: Any) -> dict[str, Any]:
 
 
 def answering(found: dict[str, Any]) -> str:
-    """Return the body of a program that writes *found* and runs on."""
+    """Return the body of a program that writes *found* and keeps running."""
     line = json.dumps(found)
     return f"""
         print({line!r}, flush=True)

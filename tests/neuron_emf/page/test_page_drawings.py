@@ -66,7 +66,7 @@ def test_arrow_keys_stay_on_cores_and_the_right_arrow_visits_all(pairs):
     st.integers(min_value=1, max_value=3),
 )  # fmt: skip
 def test_an_hour_ends_now_and_not_with_the_newest_line(has_line, age_minutes, cores):
-    """Each minute with a line has its letter; every other, also after the newest, has no line."""
+    """Each minute with a line has its letter. All others, also after the newest, have none."""
     newest_ms = NOW_MS // MINUTE_MS * MINUTE_MS - age_minutes * MINUTE_MS
     minutes = [newest_ms - at * MINUTE_MS for at, has in enumerate(has_line) if has][::-1]
     assume(not has_line or has_line[0])

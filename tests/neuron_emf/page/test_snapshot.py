@@ -106,8 +106,8 @@ def test_keys_are_those_of_the_page():
 
 def test_the_command_writes_one_file(typed, script, looked_at, tmp_path):
     """
-    The command writes one file and names its readers. A message without a script or folder has a
-    remedy.
+    The command writes one file and names its readers. If the script or the folder is missing, the
+    error has a remedy.
     """
     file = tmp_path / "page.html"
     code, out, err = typed("page", "--snapshot", str(file))
