@@ -36,15 +36,15 @@ from proof.logs.logs_service import LogsService
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-USUAL_LIMIT: Final = 1.5  # processor time
-INSTRUCTIONS_LIMIT: Final = 1.2  # for equal work, which waits longer for memory
-FEW: Final = 24  # reports, two minutes
+USUAL_LIMIT: Final = 1.5  # by processor time
+INSTRUCTIONS_LIMIT: Final = 1.2  # by instructions, which do not include waiting for memory
+FEW: Final = 24  # reports of two minutes
 RUNTIME_REPORTS: Final = 624
 LONG_LIMIT: Final = 1.0
 LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}
 MEMORY_LIMITS_MIB: Final = {"logs": 60, "stdout": 45}
 MEASURED_REPORTS: Final = 720  # an hour of reports, read at once
-IDLE_MINUTES: Final = 1_000  # four digits, as after most of a day
+IDLE_MINUTES: Final = 1_000  # most of a day: four digits in a line
 LITTLE: Final = 0.01  # utilization of a nearly idle core: two decimals
 LINE_WITHIN_S: Final = 120.0  # a minute closes within 60
 _MEASURED_PERIOD_S: Final = 5.0

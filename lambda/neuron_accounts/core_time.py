@@ -278,7 +278,7 @@ def round_shares(amounts: Sequence[int], unit: int, total: int | None = None) ->
     Return each of *amounts* in whole *units*, so that they add up to *total* or their rounded sum.
 
     Rounds by largest remainder. Each share is less than a unit away from its exact amount, if
-    *total* is too.
+    *total* is less than a unit away from the exact sum.
     """
     if total is None:
         total = round_half_even(sum(amounts), unit)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from neuron_accounts.ledger import LedgerRow
 
 RARE_PERCENT: Final = 5
-"""Hours of 100 in which a cluster may have needed more instances."""
+"""The percentage of hours in which a cluster may need more instances than the savings leave it."""
 
 _CORE_HOUR: Final = HOUR_MINUTES * MICRO
 
 _MOST_PARTIAL: Final = (HOUR_MINUTES - 1) * MICRO
-"""Samples that cover more than this leave no minute of the hour without a record."""
+"""If samples cover more time than this, every minute of the hour has a record."""
 
 
 @dataclass(slots=True)
@@ -123,8 +123,8 @@ def pass_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> Iterator[Ledger
         cost_or_none = None if key in unpriced else cost
         is_whole = covered > _MOST_PARTIAL
         releasable = [(cost_or_none, 1)] if is_whole and 0 < allocated == avoidable else []
-        # Cores of a part of an hour have room for more in a whole hour. Without any sample the time
-        # is unknown, and earlier hours have the instance.
+        # An instance that ran for a part of the hour would have had more core time in a whole hour.
+        # Without any sample its time is unknown; then earlier hours have the instance.
         minutes = -(-covered // MICRO) or HOUR_MINUTES
         largest = -(-allocated * HOUR_MINUTES // minutes)
         hour = hours.setdefault(key[:2], ClusterHour())

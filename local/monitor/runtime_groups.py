@@ -112,7 +112,7 @@ class RuntimeEntry:
     ) -> dict[str, int]:
         ran = self.runtime.load.executions(dict(percents), period_s)
         if percents:
-            ran += 1  # some execution also ends in the milliseconds of a first report
+            ran += 1  # at least one execution ends, even in the milliseconds of a first report
         ended = dict.fromkeys(EXECUTION_ENDINGS, 0)
         ended["completed"] = ran
         if self._instance.scenario.executions_fail and ran:
@@ -232,6 +232,6 @@ def _model(
         "name": "model.neff",
         "uuid": f"{instance.rng(f'model {model_id}').getrandbits(128):032x}",
         "model_id": model_id,
-        "is_running": False,  # captured as false on a core at 27 %: it means nothing
+        "is_running": False,  # neuron-monitor reports false even for a core at 27 %
         "subgraphs": {"sg_00": subgraph},
     }

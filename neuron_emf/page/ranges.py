@@ -99,7 +99,7 @@ class SettledHours:
         self._now_ms = now_ms
         self._lock = threading.Lock()
         self._payloads: dict[int, bytes] = {}
-        self.hours_left = 0  # of the present reading, for its progress
+        self.hours_left = 0  # hours that the present reading has still to read, for its progress
         self._looked_ms: dict[range, int] = {}
         self._days = functools.lru_cache(maxsize=MAX_HOURS // DAY_HOURS + 8)(self._fold_day)
         self._periods = functools.lru_cache(maxsize=4)(self._fold_days)

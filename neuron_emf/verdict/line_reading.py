@@ -223,11 +223,11 @@ def _may_be_rollup(line: JsonObject | None) -> bool:
 
 def _idle_start(group: LogGroup, newest: MinuteRecord, stream: str) -> IdleStart | None:
     """
-    Return when it turned idle: after its last busy line, or at its first.
+    Return when the instance turned idle: after its last busy line, or at its first line.
 
-    Its idle count leads close to that minute. The count omits minutes that were not whole, so if no
-    line before that one is busy, the search continues from the first of them. Only *stream*, its
-    own log stream, is read.
+    Its idle minutes lead close to that time. They do not count minutes that were not whole, so if
+    no line just before that time is busy, the search continues from an earlier time. Only *stream*,
+    the instance's own log stream, is read.
     """
     start_ms = newest.minute_ms - (min(newest.idle_minutes, default=0) - 1) * MINUTE_MS
     for _ in range(_MOST_STEPS):

@@ -179,7 +179,7 @@ class Lives:
                 shutil.copy(path, copy)
             with contextlib.closing(sqlite3.connect(Path(copy) / "spool.sqlite")) as database:
                 if not database.execute("PRAGMA user_version").fetchone()[0]:
-                    return Kept({}, 0, 0)  # nothing, or nothing yet
+                    return Kept({}, 0, 0)  # the emitter has not created its tables
                 (waiting,), (dropped,) = (
                     database.execute(f"SELECT {count} FROM {table}").fetchone()
                     for count, table in (("count(*)", "records"), ("total(records)", "drops"))

@@ -17,7 +17,7 @@ from neuron_emitter.cli import cli as of_an_instance
 from neuron_words.quantity_words import counted
 
 OF_ITS_COMMAND = {"cluster", "instance_type", "interval", "metrics", "output", "stack_name"}
-"""Names with another meaning for the commands of an instance than for those that read."""
+"""Options that mean one thing for commands on an instance and another for commands that read."""
 
 
 def options_of(name):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
 
 MAX_SHAPES_ANNOUNCED: Final = 16
-"""Events about shapes in one boot: a tool that spells each key differently causes no more."""
+"""The most events about shapes in one boot, even if a tool spells each key differently."""
 
 EVERY_CORE: Final = frozenset(range(MAX_CORES))
 

@@ -132,7 +132,7 @@ class KernelRing:
 
     def read_messages(self, timeout_s: float) -> list[KernelMessage]:
         """
-        Return the available messages: at least `RECORDS_A_READ` end the search.
+        Return the available messages. The search ends after `RECORDS_A_READ` records or more.
 
         Raises:
             UnreadableLogError: If the log can no longer be read.

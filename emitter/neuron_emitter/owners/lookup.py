@@ -44,7 +44,7 @@ GONE_AFTER_S: Final = 600.0
 
 MAX_TIME_S: Final = 1 << 36  # the year 4147; a later time is invalid
 
-START_SLACK_S: Final = 1.0  # the most that clock ticks and a report in progress can differ
+START_SLACK_S: Final = 1.0  # a start time may be this much after the report, by rounded ticks
 
 FIRST_RETRY_S: Final = 30.0
 LONGEST_RETRY_S: Final = 3600.0
@@ -219,8 +219,7 @@ class OwnerLookup:
             if known and (known.owner.is_final or self._clock() < known.retry_at_s):
                 return known
             if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
-                # the process started after the report that named the pid: another process had it
-                # then
+                # The process started after the report, so the report named an earlier process.
                 return None
             owner = self._naming.name_owner(process, command)
         if self._naming.was_denied:

@@ -48,7 +48,7 @@ MAX_DUE: Final = 100
 """Events that may wait in one item; without room for its event, a step is not applied yet."""
 
 MAX_OPEN_CHARS: Final = 250_000
-"""Characters of the findings of one item: 5,000 instances of EC2, 160,000 in all buckets."""
+"""Most characters of the findings in one item: 5,000 instances, or 160,000 in all buckets."""
 
 _NUMBERS_CHARS: Final = 40  # of a finding, in addition to its names
 

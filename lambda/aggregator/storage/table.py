@@ -274,7 +274,7 @@ class Table:
         """
         Return the minutes in which each instance departed, from *first_minute* to *last_minute*.
 
-        Some may be up to an hour outside.
+        Some minutes may be up to an hour before or after these.
         """
         departures: dict[str, list[int]] = {}
         for hour in range(first_minute // HOUR_MINUTES, last_minute // HOUR_MINUTES + 1):

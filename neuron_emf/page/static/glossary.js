@@ -19,6 +19,6 @@ export const GLOSSARY = Object.freeze({
   "coverage": "The share of the minute for which instances reported telemetry, rounded down.",
   "silent": "An instance that reported before, did not shut down cleanly and has not reported for 5 minutes. Its cores are unknown.",
   "p99 latency": "The time within which 99 of 100 model executions ended; the greatest of all instances.",
-  "BF16 peak": "The floating-point operations that the cores can do in BF16. The chart has the share that ran.",
+  "BF16 peak": "The most floating-point operations per second that the cores can do in BF16. The chart shows the share that they did.",
   "close": "The function that adds up each minute of a cluster and publishes it.",
 });
