@@ -239,7 +239,7 @@ function TableRow({ row, columns, isOpen, state, set }) {
 
 /** @param {{ row: Row, group: string }} props */
 function Remarks({ row, group }) {
-  const place = group === "instance" ? [row.instance_type, row.owner] : [group === "owner" && row.team ? `team ${row.team}` : null];
+  const place = group === "instance" && !row.is_bracket ? [row.instance_type, row.owner] : [group === "owner" && row.team ? `team ${row.team}` : null];
   const words = [...place, row.uses].filter(Boolean);
   return html`${row.cannot_wait && html`<span class="badge is-bad">cannot wait</span>`}
     ${row.is_gone && html`<span class="badge is-wait">gone</span>`}

@@ -36,13 +36,14 @@ const AXIS_LETTERS = Object.freeze([
  * @typedef {object} ChartProps
  * @property {ChartData} chart
  * @property {ChartsAnswer} answer
+ * @property {number | null} newest index of the newest value of all charts; null if unknown
  * @property {boolean} isTogether True if all clusters are one series.
  * @property {Span | null} zoom
  * @property {(span: Span | null) => void} setZoom
  * @property {Map<string, number>} preferred slots of labels in all charts
  */
 /** @param {ChartProps} props */
-export function Chart({ chart, answer, isTogether, zoom, setZoom, preferred }) {
+export function Chart({ chart, answer, newest, isTogether, zoom, setZoom, preferred }) {
   const [hidden, setHidden] = useState(/** @type {readonly string[]} */ ([]));
   const [cursor, setCursor] = useState(/** @type {number | null} */ (null));
   const [hasTable, setTable] = useState(false);
@@ -53,21 +54,22 @@ export function Chart({ chart, answer, isTogether, zoom, setZoom, preferred }) {
   }, []);
   const whole = { from_ms: answer.start_ms, to_ms: answer.end_ms };
   const at = cursor !== null && cursor < answer.x.length ? cursor : null;
-  const newest = at ?? newestIndex(series);
-  const when = newest === null ? "" : momentWords(answer, newest);
+  const own = newestIndex(series);
+  const shown = at ?? own;
+  const when = shown === null || (at === null && own === newest) ? "" : momentWords(answer, shown);
   const label = `${chart.title}, ${chart.unit}`;
   return html`
     <section class="chart live" aria-label=${label}>
       <header class="chart-head">
         <h3><${Terms} text=${chart.title} /> <span class="soft">${unitWords(chart.unit)}</span></h3>
-        <span class="chart-when soft number">${at === null && when ? `latest ${when}` : when}</span>
+        <span class="chart-when soft number">${when}</span>
         ${series.length > 0 && html`<button type="button" class="button button-quiet" aria-expanded=${hasTable} title="Table of values"
           onClick=${() => setTable(!hasTable)}><${Icon} name="table" label=${`Table of ${chart.title}`} /></button>`}
       </header>
       ${series.length > 0 && html`
         <${PlotWithKeys} chart=${chart} answer=${answer} series=${series} span=${zoom ?? whole} whole=${whole}
           cursor=${at} setCursor=${setCursor} setZoom=${setZoom} toggle=${toggle} setHidden=${setHidden} />
-        <${Legend} series=${series} chart=${chart} at=${newest} isStacked=${isStacked} toggle=${toggle} />
+        <${Legend} series=${series} chart=${chart} at=${shown} isStacked=${isStacked} toggle=${toggle} />
       `}
       ${series.length === 0 && html`<p class="chart-empty soft">${chart.series.length ? NO_SUM : "No cluster reports this number."}</p>`}
       ${hasTable && series.length > 0 && html`<${Table} chart=${chart} answer=${answer} series=${series} />`}
@@ -101,9 +103,9 @@ function seriesOf(chart, isTogether, hidden, preferred) {
 
 /**
  * Return the newest moment at which a series has a value, null if none has.
- * @param {readonly Series[]} series
+ * @param {readonly { values: (number | null)[] }[]} series
  */
-function newestIndex(series) {
+export function newestIndex(series) {
   const length = series[0]?.values.length ?? 0;
   for (let at = length - 1; at >= 0; at -= 1) {
     if (series.some(({ values }) => values[at] !== null)) return at;
@@ -115,7 +117,7 @@ function newestIndex(series) {
  * @param {ChartsAnswer} answer
  * @param {number} at
  */
-function momentWords(answer, at) {
+export function momentWords(answer, at) {
   return isLedgerRange(answer.range) ? moment(answer.x[at]) : `${clock(answer.x[at])} ${zoneName()}`;
 }
 

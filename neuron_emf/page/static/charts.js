@@ -3,7 +3,7 @@
  */
 
 import { html, useEffect, useRef, useState } from "./vendor/ui.js";
-import { Chart } from "./chart.js";
+import { Chart, momentWords, newestIndex } from "./chart.js";
 import { useAnswer } from "./data.js";
 import { Choice, Icon, Name, Section, Skeleton, Trouble } from "./parts.js";
 import { Reading } from "./reading.js";
@@ -42,6 +42,7 @@ export function Charts({ state }) {
   const charts = answer.value;
   const absent = charts && isLedgerRange(state.range) ? charts.charts.filter(({ series }) => !series.length) : [];
   const drawn = charts?.charts.filter((chart) => !absent.includes(chart)) ?? [];
+  const newest = newestIndex(drawn.flatMap(({ series }) => series));
   const resetZoom = () => setZoom(null);
   const aside = html`
     ${zoom && html`<button type="button" class="button" onClick=${resetZoom}><${Icon} name="zoom-out" /> Whole range</button>`}
@@ -53,11 +54,11 @@ export function Charts({ state }) {
       ${answer.failure && html`<${Trouble} what="The history of the charts" failure=${answer.failure} again=${answer.again} />`}
       ${!charts && !answer.failure && html`<${Skeleton} rows=${8} />`}
       ${charts && html`
-        <p class="soft">Drag to zoom, double-click for the whole range. On the keyboard, Tab to a chart: arrows move the cursor, plus and minus zoom, digits switch series.</p>
+        <p class="soft">${newest !== null && `Values are of ${momentWords(charts, newest)}, or of the cursor. `}Drag to zoom, double-click for the whole range. On the keyboard, Tab to a chart: arrows move the cursor, plus and minus zoom, digits switch series.</p>
         <${Coverage} charts=${charts} again=${answer.again} />
         <div class="charts-grid">
           ${drawn.map((chart) => html`
-            <${Chart} key=${chart.id} chart=${chart} answer=${charts} isTogether=${by === "all" && !state.cluster} zoom=${zoom} setZoom=${setZoom} preferred=${preferred.current} />
+            <${Chart} key=${chart.id} chart=${chart} answer=${charts} newest=${newest} isTogether=${by === "all" && !state.cluster} zoom=${zoom} setZoom=${setZoom} preferred=${preferred.current} />
           `)}
         </div>
         ${absent.length > 0 && html`<p class="soft">The ledger does not have ${list(absent.map(({ title }) => inSentence(title)))}. Choose 24 hours or less.</p>`}

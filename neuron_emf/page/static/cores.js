@@ -54,10 +54,10 @@ export function Cores({ state, set }) {
         <${When} cores=${cores} shown=${shown} />
         ${shown > 0 && html`<${Legend} groups=${groups} />`}
         ${shown === 0 && html`<${NoInstances} cores=${cores} set=${set} />`}
-        ${groups.map((group) => html`
+        <div class=${`cores-groups is-${view}`}>${groups.map((group) => html`
           <${CoreMap} key=${group.cluster} group=${group} count=${shown} most=${mostCores} isRows=${view === "rows"}
             hasHeading=${!state.cluster} selected=${state.instance} set=${set} />
-        `)}
+        `)}</div>
       `}
     <//>
   `;
