@@ -190,7 +190,7 @@ def close(folder: Path) -> dict[str, float]:
     The minute before it is closed first, so that the registry knows every instance, as at any later
     minute.
     """
-    from aggregator.close.run import CloseRun  # noqa: PLC0415  # ingest has no use for it
+    from aggregator.close.run import CloseRun  # noqa: PLC0415  # memory that ingest must not have
 
     table = Table(Requests(StandIn(folder), "neuron-emf"))
     table.write_progress(
@@ -224,7 +224,7 @@ def ingest() -> dict[str, float]:
         region_name="us-east-1",
     )
     boto3.DEFAULT_SESSION.events.register("before-send.dynamodb", _accept)
-    from aggregator import ingest as function  # noqa: PLC0415  # connects when it is loaded
+    from aggregator import ingest as function  # noqa: PLC0415  # it connects when loaded
 
     times_s: list[float] = []
     for event in _events(DELIVERIES + 1):

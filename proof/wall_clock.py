@@ -83,7 +83,7 @@ def _nobody_reads() -> bool:
 
 
 def _wait_in_short_steps() -> None:
-    from local.monitor import play  # noqa: PLC0415 - after the clock
+    from local.monitor import play  # noqa: PLC0415 - it must find the new clock
 
     play.LONGEST_SLEEP_S = 0.02
 

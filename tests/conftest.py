@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def hour(tmp_path_factory: pytest.TempPathFactory) -> RecordedHour:
     """Return an hour of the rehearsal's fleet, always the same; see `tests.hour`."""
-    from tests.hour import make  # noqa: PLC0415 - few runs need it
+    from tests.hour import make  # noqa: PLC0415 - 0.5 s for few runs
 
     return make(tmp_path_factory.mktemp("hour"))
 
@@ -112,7 +112,7 @@ def running_aws(
     programs: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedAws]:
     """Yield the emulator of the whole run, with the data of earlier tests."""
-    from local.embedded_aws.emulator import EmbeddedAws  # noqa: PLC0415 - few runs need it
+    from local.embedded_aws.emulator import EmbeddedAws  # noqa: PLC0415 - 0.1 s for few runs
 
     embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
     embedded.start()
@@ -173,7 +173,7 @@ def browser_problem(program: str | None) -> str:
     """Return why no test can drive the browser *program*; empty if tests can."""
     if program is None:
         return "no Chromium is installed; on Debian: apt-get install chromium"
-    from playwright._impl._driver import compute_driver_executable  # noqa: PLC0415 - 0.4 s
+    from playwright._impl._driver import compute_driver_executable  # noqa: PLC0415 - not installed everywhere
 
     driver, _ = compute_driver_executable()
     ended = subprocess.run([driver, "--version"], capture_output=True, text=True, check=False)
@@ -190,7 +190,7 @@ def chromium():
     if problem := browser_problem(program):
         missing = pytest.fail if "CI" in os.environ else pytest.skip
         missing(problem)
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - 0.4 s of each run
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - 0.3 s of each run
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(

@@ -14,6 +14,8 @@ import sys
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
+import boto3
+
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.prices import PRICE_FILE
 
@@ -80,8 +82,6 @@ def text_of(document: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Ask for each region that is named, and write the list."""
-    import boto3  # noqa: PLC0415 - the tests of this file bring their own client
-
     client = boto3.client("pricing", region_name="us-east-1")  # it answers about every region
     today = datetime.now(tz=timezone.utc).date().isoformat()
     document = json.loads(PRICE_FILE.read_text("utf-8"))

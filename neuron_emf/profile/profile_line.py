@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_emf.cost.tariff import TABLES
 from neuron_emf.reading.files import opened
 from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION
@@ -60,8 +61,8 @@ _NS: Final = 1e9
 
 KNOWN_VERSIONS: Final = ("2.26.", "2.27.", "2.28.", "2.29.")
 MAX_FRACTION: Final = 2.0  # of a fraction: estimates may be above 1, and percentages are above 2
-MOST_TRANSPOSE = 10  # percent
-MOST_SPILL = 25
+_MOST_PERCENT: Final = {"transpose": ("TransposePercent", 10), "spill": ("SpillReloadPercent", 25)}
+_SENTENCES: Final = TABLES["profile"]
 LEAST_THROTTLED: Final = 5  # percent; a moment at the start of a run is not a finding
 MAX_PROFILE_BYTES: Final = 1 << 26  # a longer text is cut, and then not JSON
 MAX_OTHER: Final = 150
@@ -256,39 +257,23 @@ def _member(key: str) -> str | None:
 def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
     """Return each broken rule of thumb and its advice; a missing number breaks no rule."""
     broken = {}
-    if (percent := members.get("TransposePercent", 0)) > MOST_TRANSPOSE:
-        broken["transpose"] = (
-            f"{percent:.1f} % of the tensor engine's operations only move data (a good profile: at "
-            "most 10 %): lay tensors out so that fewer of them need transposing"
-        )
-    if (percent := members.get("SpillReloadPercent", 0)) > MOST_SPILL:
-        broken["spill"] = (
-            f"{percent:.1f} % of the reads from device memory reload spilled data (a good profile: "
-            "at most 25 %): use smaller tiles, or look for data kept on chip longer than needed"
-        )
+    for rule, (name, most) in _MOST_PERCENT.items():
+        percent = members.get(name, 0)
+        if percent > most:
+            broken[rule] = _SENTENCES[rule].format(percent=percent)
     tensor = members.get("TensorActivePercent", 0)
     mfu = members.get("MfuPercent", tensor)
     if tensor >= 1 and mfu < tensor / 2:  # below it there is no matrix work to judge
-        broken["low_model_flops"] = (
-            f"the tensor engine works {tensor:.1f} % of the time and does {mfu:.1f} % of its peak "
-            "for the model (a good profile: at least 50 % of that time): use matrices that fill "
-            "the engine, and let instructions overlap"
-        )
+        broken["low_model_flops"] = _SENTENCES["low_model_flops"].format(tensor=tensor, mfu=mfu)
     active_s = members.get("ActiveSeconds") or math.inf
     times = [value / _NS / active_s for value in _matching(amounts, _TIME_KEY)]
     percent = 100 * min(1, max([*times, *_matching(amounts, _SHARE_KEY)], default=0))
     limit = members.get(_LIMIT, 100)
     if percent >= LEAST_THROTTLED:  # the core that was throttled most
-        held = f", to {members[_LIMIT]:.1f} % on average" if _LIMIT in members else ""
-        broken["throttled"] = (
-            f"the tensor engine was throttled in {percent:.1f} % of the active time{held} (a good "
-            "profile: under 5 %): compare with another instance and with fewer cores at once"
-        )
+        limited = f", to {limit:.1f} % on average" if _LIMIT in members else ""
+        broken["throttled"] = _SENTENCES["throttled"].format(percent=percent, limited=limited)
     elif limit <= 100 - LEAST_THROTTLED:
-        broken["throttled"] = (
-            f"the tensor engine was limited to {limit:.1f} % on average (a good profile: above "
-            f"{100 - LEAST_THROTTLED} %): compare with another instance and with fewer cores"
-        )
+        broken["throttled"] = _SENTENCES["limited"].format(limit=limit)
     return broken
 
 

@@ -53,7 +53,7 @@ def runtime(request, repository, runtime_libraries, tmp_path_factory):
 @pytest.fixture(scope="session")
 def endpoint():
     """Yield the address of an AWS with a table, a bucket and a topic."""
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415 it takes a second to import
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - 0.6 s of each run
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

@@ -114,7 +114,7 @@ FAULTY = {**dict.fromkeys(READING_MEMBERS, 0), "HardwareFaults": 1}
 @pytest.fixture
 def recorder(endpoint, tmp_path, monkeypatch):
     """Return a recorder that writes to a file of this test."""
-    from moto import moto_api  # noqa: PLC0415 it takes a second to import
+    from moto import moto_api  # noqa: PLC0415 - 0.4 s of each run
 
     file = tmp_path / "recorded"
     monkeypatch.setattr(moto_api.recorder, "_location", str(file))
