@@ -68,8 +68,8 @@ _HUNDREDTH: Final = MICRO // 10_000
 
 _Waiting: TypeAlias = "tuple[tuple[str, ...], int | None, tuple[tuple[str, int], ...]]"
 """
-Minutes in which the instance itself was fully idle: the owners that decide whether the minute is
-avoidable, the price of a core, and the cores of each owner.
+The key of idle minutes whose owners may have worked on other instances: these owners, the price of
+a core, and the cores of each owner.
 """
 
 _LABEL_FIELDS: Final = ("account_id", "region", "instance_type", "lifecycle")

@@ -1,12 +1,12 @@
 """
 The parts of an instance type, and the peak of its chips.
 
-Devices, cores, memory and peaks come from the architecture pages of the AWS Neuron SDK
-documentation (2.32, read 2026-08),
-https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/ Cores are
-logical, at the default logical core size of the type. A report's own hardware information always
-takes precedence; this table serves instances that report none. vCPUs come from the pages of the
-instance types at https://aws.amazon.com/ec2/instance-types/.
+Cores are logical, at the default logical core size of the type. A report's own hardware information
+always takes precedence; this table serves instances that report none. Devices, cores, memory and
+peaks come from the architecture pages of the AWS Neuron SDK documentation (2.32, read 2026-08), and
+vCPUs from the pages of the instance types:
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/
+https://aws.amazon.com/ec2/instance-types/
 
 The share of the peak is not a model FLOPs utilization: the operations that neuron-monitor counts
 are not documented, and work of a narrower type than BF16 may be above 100 percent.

@@ -3,7 +3,8 @@ The removal of a stack: what is deleted, what stays and costs, and the bucket of
 
 Resources that the stack adopted are never touched. Roles lose the emitter policy first, because IAM
 deletes no policy that is attached. Releases are deleted if no other stack of neuron-emf in the
-Region has functions. A stack that is not deployed yet has no parameters, and counts as one.
+Region has functions. A stack that is not deployed yet has no parameters, so it counts as a stack of
+neuron-emf.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """
-Minute lines are read, each once, and become rows of the ledger where there is no ledger.
+Read minute lines, each once, and turn them into rows of a ledger, for accounts without a ledger.
 
 `(InstanceId, Boot, Seq)` identifies a record: a line may be there twice if its answer was lost and
-the emitter sent it again, or if two files overlap. What is not a record is counted and never stops
-the reading. The ledger's own code makes the rows. An emitter that restarted, or a second emitter on
-its instance, may have written to another file or stream, so lines of whole hours are read before
-the first of them is folded.
+the emitter sent it again, or if two files overlap. Lines that are not records are counted and never
+stop the reading. The ledger's own code makes the rows. An emitter that restarted, or a second
+emitter on its instance, may have written to another file or stream, so all lines of an hour are
+read before the first of them is folded.
 """
 
 from __future__ import annotations

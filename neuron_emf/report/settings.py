@@ -59,8 +59,8 @@ class IdleReportSettings(
     )
     ledger: tuple[str, ...] = advanced(
         (),
-        "Bucket of a ledger, or a folder with a copy of its objects; repeat it for several, "
-        "in which an object counts once. By default the stack's output LedgerBucketName.",
+        "Bucket of a ledger, or a folder with a copy of its objects; repeat it for several "
+        "ledgers. Equal objects count once. By default the stack's output LedgerBucketName.",
         metavar="BUCKET|FOLDER",
     )
     bill: tuple[str, ...] = setting(
@@ -98,7 +98,7 @@ class IdleReportSettings(
     )
     rows: int | None = advanced(
         None,
-        "Rows of the table on the terminal, 1 to 1000: 10, of a team 2.",
+        "Rows of the table on the terminal, 1 to 1000; by default 10, and 2 with --team.",
         kind=click.IntRange(1, 1000),
         metavar="NUMBER",
     )

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
     Firing = tuple[JsonObject, JsonObject]
-    """An alarm, and the row of its cluster or of itself."""
+    """A firing alarm, and the row of one of its clusters; the alarm's own row without clusters."""
 
     Answer = JsonObject
     """The answer with the schema `schemas/now.json`."""

@@ -156,7 +156,7 @@ class AcceptContext:
 
     @property
     def watched(self) -> str:
-        """The name of the stack that is watched, with a capital letter."""
+        """The name of the watched stack, which has a capital letter."""
         return f"{self.journal.run}-Watched"
 
     @property

@@ -1,10 +1,15 @@
 """
 The stack's side of the chaos: from accepted lines to rollups.
 
-Deliveries, invocations and ticks are events in simulated time, from a seed: a delivery comes late,
-twice and out of order; ingest is killed and retried as by Lambda, and in the end waits in the
-failure queue until an operator redelivers it; close is killed at every step in turn, meets other
-runs, finds the lease of a dead one, misses ticks; both are delayed while everything else continues.
+Deliveries, invocations and ticks are events in simulated time, chosen by a seed:
+
+* A delivery comes late, twice or out of order.
+* Ingest is killed and retried, as Lambda does. In the end the delivery waits in the failure queue
+  until an operator redelivers it.
+* Close is killed at every step in turn, meets other runs, finds the lease of a dead run, and misses
+  ticks.
+* Both functions are delayed while everything else continues.
+
 The functions are the real handlers. There is one thread: no other code may print to standard output
 while it runs.
 """

@@ -82,7 +82,7 @@ def require_expression(text: str) -> None:
     Reject a regular expression that is invalid in Python's syntax and in neuron-monitor's (RE2).
 
     Raises:
-        SettingsError: If it is none.
+        SettingsError: If *text* is invalid in both syntaxes.
     """
     try:
         with warnings.catch_warnings():
@@ -203,7 +203,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         MONITOR_INPUT,
         "Where reports come from: 'monitor' starts and supervises neuron-monitor, '-' reads "
         "standard input, anything else is a file or named pipe. The end of a file is a planned "
-        "stop, that of a pipe a failure.",
+        "stop, the end of a pipe is a failure.",
         metavar="monitor|-|FILE",
     )
     monitor_command: str = advanced(

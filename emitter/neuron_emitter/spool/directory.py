@@ -39,7 +39,7 @@ _HEAD: Final = re.compile(
 
 QUARANTINE_NAME: Final = "quarantine.jsonl"
 OLD_QUARANTINE_NAME: Final = "quarantine.1.jsonl"
-MAX_QUARANTINE_BYTES: Final = 1 << 20  # of a file; a longer line has its own file
+MAX_QUARANTINE_BYTES: Final = 1 << 20  # of one file; a longer line gets a file of its own
 
 
 class SpoolHeldError(EmitterError):

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of CloudWatch's reason
-MAX_RESOURCE_NAME_CHARS: Final = 256  # characters, as for the next limit
-LONGEST_ARN: Final = 512
+MAX_RESOURCE_NAME_CHARS: Final = 256
+LONGEST_ARN: Final = 512  # characters
 MAX_SMS_CHARS: Final = 140  # longer ones are sent, and billed, as two
 MAX_DOCUMENT_BYTES: Final = 30_000
 """

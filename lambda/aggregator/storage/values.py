@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 LastRollup: TypeAlias = str
 """
-The kind of a stored rollup: `minute` is the last one, `silent` the last one with silent instances,
-the `about` of an alarm the last one in which its metric was above 0.
+The kind of a stored rollup: `minute` is the last rollup, and `silent` the last rollup with silent
+instances. The `about` of an alarm is the last rollup in which the alarm's metric was above 0.
 """
 
 

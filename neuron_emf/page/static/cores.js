@@ -1,8 +1,8 @@
 /*
  * Cores of the newest whole minute, as a heat map by cluster with the most idle instances first.
  *
- * Few instances are rows, many are tiles. The pointer or the arrow keys lead to a core, whose words
- * are beside it and are read aloud; a click or Enter opens the instance.
+ * Few instances are rows, many are tiles. The pointer or the arrow keys lead to a core. A click or
+ * Enter opens its instance.
  */
 
 import { html, useCallback, useMemo, useState } from "./vendor/ui.js";
@@ -20,7 +20,7 @@ import { clock, counted, figure, printable } from "./words.js";
 /** @typedef {import("./heat.js").Colors} Colors */
 /** @typedef {import("./core_map.js").Group} Group */
 
-const EVERY_S = 20; // one minute is new in a minute
+const EVERY_S = 20; // a new minute is published once a minute
 const MAX_ROWS_AT_FIRST = 16;
 const LEGEND = Object.freeze([..."ARUNab?-"]);
 const LEGEND_BOX = Object.freeze({ left: 0, top: 0, width: 12, height: 12 });

@@ -84,7 +84,7 @@ def test_an_engineer_gets_from_an_idle_owner_to_a_command(page):
 
 
 def test_no_alarm_here_is_not_green_while_others_fire(open_page, address):
-    """The alarms of the chosen cluster are over, those of another one are not."""
+    """If only alarms of other clusters fire, the status is not green."""
 
     def of_research(route):
         answer = route.fetch().json()
@@ -118,7 +118,7 @@ STEPS = [
 
 
 def test_back_undoes_every_kind_of_choice(page):
-    """A cluster, an opened row, a group, a range and an opened alarm: the last one first."""
+    """Back undoes a cluster, an opened row, a group, a range and an opened alarm, last first."""
     addresses = [page.url]
     for step in STEPS:
         step(page)
@@ -131,7 +131,7 @@ def test_back_undoes_every_kind_of_choice(page):
 
 
 def test_the_breakdown_is_sorted_and_searched(page):
-    """Numbers start with the greatest, a second press turns them round; unknown ones are last."""
+    """The first click sorts numbers from the greatest, the second reverses; unknown is last."""
     first = page.locator(ROWS).first
     head = page.get_by_role("columnheader", name="USD/h")
     for direction, name in (
@@ -148,7 +148,7 @@ def test_the_breakdown_is_sorted_and_searched(page):
 
 
 def test_a_row_that_cannot_wait_is_first_and_says_why(page):
-    """The cores of a gone pod that another pod waits for come before dearer ones."""
+    """Cores of a gone pod that another pod waits for come before more expensive cores."""
     row = page.locator(ROWS).first
     expect(row).to_contain_text("search/ranker-0/server")
     expect(row).to_contain_text("cannot wait")
