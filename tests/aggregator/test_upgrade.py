@@ -63,18 +63,19 @@ def test_records_in_flight_count_once(close_at):
     rollups = close_at(190)
     late = rollups[0]
     current = rollups[1]
-    assert 2 == late["Publication"]
-    assert 6 == late["Records"]
-    assert 6 == late["Instances"]
-    assert 1 == late["LateRecords"]
-    assert 100 == late["Executions"]  # 5 times 100 executions were published
-    assert 0 == late["HardwareErrors"]  # HardwareErrors were not published before
+    expected = {
+        "Publication": 2,
+        "Records": 6,
+        "Instances": 6,
+        "LateRecords": 1,
+        "Executions": 100,  # 5 times 100 executions were published
+        "HardwareErrors": 0,  # HardwareErrors were not published before
+    }
+    assert expected.items() <= late.items()
     assert not {"EccUncorrectedRise", "HardwareFaults", "TalliesOverstated"} & late.keys()
     holders = [instance.get("Holders") for instance in late["TopIdleInstances"]]
     assert [{"Cores": "1", "Name": "ml/llama", "Pid": 7, "Tag": "serve"}] in holders
-    assert 1 == current["Publication"]
-    assert 2 == current["Records"]
-    assert 2 == current["Instances"]
+    assert {"Publication": 1, "Records": 2, "Instances": 2}.items() <= current.items()
 
 
 def test_who_was_there_is_silent_and_who_was_stopped_is_not(close_at):

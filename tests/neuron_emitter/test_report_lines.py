@@ -90,10 +90,13 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
     )
     assert line.endswith(expected)
     document = json.loads(line)
-    assert 7_000 == document["Timestamp"]
-    assert "raw" == document["Kind"]
-    assert 3 == document["Seq"]
-    assert "a" == document["team"]
+    expected = {
+        "Timestamp": 7_000,
+        "Kind": "raw",
+        "Seq": 3,
+        "team": "a",
+    }
+    assert expected.items() <= document.items()
     assert [] == undocumented(document, ["team"])
     assert members_of("raw").keys() == document.keys() - {"team"}
 

@@ -214,19 +214,31 @@ WORST_FAILURES = {
 }
 RARE_ECC = {"EccUncorrectedReported": IN_THE_WORST_MINUTE}
 WORST_HEALTH = {
-    "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "MonitorRestarts": 12_345,
-    "RecordsProduced": 44_640, "RecordsDelivered": 12_345, "RecordsDropped": 12_345,
-    "SpoolRecords": 20_160, "SpoolBytes": 268_435_456, "EmitterCpuSeconds": 12_345.678,
+    "ReportsRead": 2_678_400,
+    "ReportsMalformed": 12_345,
+    "MonitorRestarts": 12_345,
+    "RecordsProduced": 44_640,
+    "RecordsDelivered": 12_345,
+    "RecordsDropped": 12_345,
+    "SpoolRecords": 20_160,
+    "SpoolBytes": 268_435_456,
+    "EmitterCpuSeconds": 12_345.678,
     "EmitterMemory": 62_914_560,
-}  # fmt: skip
+}
 DROPS = "SpoolFull TooOld TooNew TooLarge Expired Invalid Damaged"
 RARE_HEALTH = {
-    "PartsMalformed": 12_345, "RuntimesGone": 12_345, "RawReportsTooLarge": 12_345,
-    "MinutesDropped": 1_234, "EventsDropped": 1_234, "ReportLinesWithoutMetrics": 1_234,
-    "SpoolRecordsOlder": 20_160, "RecordsDroppedOlder": 12_345,
-    "SpoolInMemory": 12_345, "SpoolsSetAside": 123,
+    "PartsMalformed": 12_345,
+    "RuntimesGone": 12_345,
+    "RawReportsTooLarge": 12_345,
+    "MinutesDropped": 1_234,
+    "EventsDropped": 1_234,
+    "ReportLinesWithoutMetrics": 1_234,
+    "SpoolRecordsOlder": 20_160,
+    "RecordsDroppedOlder": 12_345,
+    "SpoolInMemory": 12_345,
+    "SpoolsSetAside": 123,
     **{f"Dropped{name}": IN_THE_WORST_MINUTE for name in DROPS.split()},
-}  # fmt: skip
+}
 
 
 HOLDER = Holder(

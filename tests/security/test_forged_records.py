@@ -93,10 +93,13 @@ def test_a_second_emitter_is_named(attacked, boot):
     """
     attacked.live(0, real(0), real(0, boot=boot, **BUSY_MEMBERS))
     (line,) = attacked.rollups
-    assert 1 == line["Instances"]
-    assert 1 == line["DuplicateEmitters"]
-    assert ["i-training"] == line["DuplicateEmitterInstances"]
-    assert 2 == line["NeuronCores"]
+    expected = {
+        "Instances": 1,
+        "DuplicateEmitters": 1,
+        "DuplicateEmitterInstances": ["i-training"],
+        "NeuronCores": 2,
+    }
+    assert expected.items() <= line.items()
 
 
 def test_a_record_of_few_seconds_passes_for_a_restart(attacked):

@@ -148,7 +148,9 @@ ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
     "the subscription filter is deleted": STARVED,
     "ingest may not be invoked": {**STARVED, "DeliveryErrors": (2, None)},
     "ingest may not write to the table": {
-        **STARVED, "FunctionErrors": (4, None), "Undelivered": (5, None),
+        **STARVED,
+        "FunctionErrors": (4, None),
+        "Undelivered": (5, None),
     },
     "ingest is throttled": STARVED,
     "half of the deliveries are throttled": {"SilentInstances": (12, None)},
@@ -158,14 +160,16 @@ ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
     "close is throttled": {"NoMinuteClosed": (12, None)},
     "close fails": {"NoMinuteClosed": (12, None), "FunctionErrors": (4, None)},
     "each run of close takes its whole time limit": {
-        "NoMinuteClosed": (12, None), "FunctionErrors": (4, None),
+        "NoMinuteClosed": (12, None),
+        "FunctionErrors": (4, None),
     },
     "close does not keep up": {"MinutesWaiting": (11, None)},
     "explain fails on an event": {"FunctionErrors": (5, 11), "Undelivered": (5, 19)},
     "departure fails on an event": {"Undelivered": (5, 19)},
     "a policy disables the metrics of the emitters' group": {"EmfErrors": (5, None)},
     "a policy disables the metrics of the rollups' group": {
-        "NoMinuteClosed": (12, None), "EmfErrors": (5, None),
+        "NoMinuteClosed": (12, None),
+        "EmfErrors": (5, None),
     },
     "more clusters than MaxClusters": {"RecordsRejected": (4, None)},
     "foreign lines with our term": {"RecordsRejected": (4, None)},
@@ -173,9 +177,11 @@ ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
     "lines that are all too late": {"SilentInstances": (12, 67)},
     "one memory error, which the kernel logs too": {"HardwareErrors": (3, 62)},
     "a large cluster falls idle": {
-        "IdleCores": (26, None), "IdleCost": (26, None), "LowUtilization": (40, None),
+        "IdleCores": (26, None),
+        "IdleCost": (26, None),
+        "LowUtilization": (40, None),
     },
-}  # fmt: skip
+}
 
 
 def metric_history(fault):

@@ -44,14 +44,31 @@ ANY_FLEETS = st.builds(
     retention_days=st.integers(1, 3_652),
 )
 ROUND = {
-    "line-bytes": 974, "line-metric-bytes": 0, "runtime-line-bytes": 474, "stored-share": 0.1,
-    "delivery-bytes": 1_000, "rounded-delivery-bytes": 2_048, "item-bytes": 500,
-    "packed-record-bytes": 400, "pack-bytes": 0, "ingest-cpu-s": 0.0005, "record-cpu-s": 0.0005,
-    "close-cpu-s": 0.05, "cluster-cpu-s": 0.0, "merge-cpu-s": 0.00005, "read-cpu-s": 0.0001,
-    "close-calls": 10, "cluster-calls": 0, "close-read-units": 5, "close-write-units": 4,
-    "cluster-write-units": 3, "registry-bytes": 0, "rollup-bytes": 1_000,
-    "rollup-metric-bytes": 0, "not-counted": quantities.coefficients()["not-counted"],
-}  # fmt: skip
+    "line-bytes": 974,
+    "line-metric-bytes": 0,
+    "runtime-line-bytes": 474,
+    "stored-share": 0.1,
+    "delivery-bytes": 1_000,
+    "rounded-delivery-bytes": 2_048,
+    "item-bytes": 500,
+    "packed-record-bytes": 400,
+    "pack-bytes": 0,
+    "ingest-cpu-s": 0.0005,
+    "record-cpu-s": 0.0005,
+    "close-cpu-s": 0.05,
+    "cluster-cpu-s": 0.0,
+    "merge-cpu-s": 0.00005,
+    "read-cpu-s": 0.0001,
+    "close-calls": 10,
+    "cluster-calls": 0,
+    "close-read-units": 5,
+    "close-write-units": 4,
+    "cluster-write-units": 3,
+    "registry-bytes": 0,
+    "rollup-bytes": 1_000,
+    "rollup-metric-bytes": 0,
+    "not-counted": quantities.coefficients()["not-counted"],
+}
 """The prices of a bill that can be computed by hand."""
 
 

@@ -147,12 +147,23 @@ def served(view):
 PAGE_START_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
 
 EXPECTED_VALUES = {
-    "Instances": 4, "SilentInstances": 0, "NeuronCores": 128, "UnknownCores": 28, "BusyCores": 60,
-    "AttachedIdleCores": 30, "UnattachedCores": 10, "IdleCores": 40, "IdleCostPerHour": 20.5,
-    "UnpricedCores": 0, "CoveragePercent": 100.0, "NeuronCoreUtilization": 50.0,
-    "UnallocatedIdleCores": 10, "UnknownAllocationIdleCores": 0, "UnpricedIdleCores": 0,
+    "Instances": 4,
+    "SilentInstances": 0,
+    "NeuronCores": 128,
+    "UnknownCores": 28,
+    "BusyCores": 60,
+    "AttachedIdleCores": 30,
+    "UnattachedCores": 10,
+    "IdleCores": 40,
+    "IdleCostPerHour": 20.5,
+    "UnpricedCores": 0,
+    "CoveragePercent": 100.0,
+    "NeuronCoreUtilization": 50.0,
+    "UnallocatedIdleCores": 10,
+    "UnknownAllocationIdleCores": 0,
+    "UnpricedIdleCores": 0,
     "InstancesInOtherClusters": 0,
-}  # fmt: skip
+}
 
 
 def line(cluster="research", minute=0, publication=1, **changes):

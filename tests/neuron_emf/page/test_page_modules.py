@@ -67,8 +67,16 @@ def test_modules_load_nothing_from_outside():
 
 
 TEXTS = ("text", "soft", "faint", "accent", "good", "warn", "bad", "wait")
-GRAPHICS = ("edge", "busy", "allocated-idle", "reserved", "unallocated", "unknown", "series-others",
-            *(f"series-{number}" for number in range(1, 9)))  # fmt: skip
+GRAPHICS = (
+    "edge",
+    "busy",
+    "allocated-idle",
+    "reserved",
+    "unallocated",
+    "unknown",
+    "series-others",
+    *(f"series-{number}" for number in range(1, 9)),
+)
 ON_ITS_OWN = ("accent", "good", "warn", "bad", "wait")
 TOKEN = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6});")
 

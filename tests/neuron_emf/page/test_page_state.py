@@ -22,8 +22,16 @@ MEMBERS = {
 }
 STATES = st.fixed_dictionaries(MEMBERS)
 CHANGES = st.fixed_dictionaries({}, optional=MEMBERS)
-START = {"cluster": "c", "team": "t", "owner": "o", "instance": "i",
-         "group": "team", "range": "3h", "sort": "-usd", "open": "row:x"}  # fmt: skip
+START = {
+    "cluster": "c",
+    "team": "t",
+    "owner": "o",
+    "instance": "i",
+    "group": "team",
+    "range": "3h",
+    "sort": "-usd",
+    "open": "row:x",
+}
 
 # each example starts Node, so shrinking would take too long
 FEW = settings(max_examples=8, phases=[Phase.generate])

@@ -49,8 +49,13 @@ def test_looking_asks_for_nothing_that_costs(view, looked_at):
     for path, answer in view.reads.items():
         answer({"cluster": "research", "instance": "i-0", "minutes": "720"})
         assert path.endswith(".json")
-    assert {"FilterLogEvents", "DescribeAlarms", "DescribeAlarmContributors",
-            "DescribeQueryDefinitions", "DescribeStacks"} == set(looked_at.operations)  # fmt: skip
+    assert {
+        "FilterLogEvents",
+        "DescribeAlarms",
+        "DescribeAlarmContributors",
+        "DescribeQueryDefinitions",
+        "DescribeStacks",
+    } == set(looked_at.operations)
 
 
 def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
@@ -147,8 +152,10 @@ def test_a_tally_is_the_sum_of_its_publications():
 
 def test_a_mean_is_weighted():
     """Means are weighted: utilization by known cores, coverage by instances."""
-    shown = drawn(line("a"), line("b", NeuronCores=328, NeuronCoreUtilization=90.0, Instances=12,
-                                  CoveragePercent=60.0), by_cluster=False)  # fmt: skip
+    larger = line(
+        "b", NeuronCores=328, NeuronCoreUtilization=90.0, Instances=12, CoveragePercent=60.0
+    )
+    shown = drawn(line("a"), larger, by_cluster=False)
     assert [(0, (100 * 50 + 300 * 90) / 400)] == shown["utilization"][ALL_CLUSTERS]
     assert [(0, (4 * 100 + 12 * 60) / 16)] == shown["coverage"][ALL_CLUSTERS]
 

@@ -35,8 +35,12 @@ def script(monkeypatch, tmp_path):
     return file
 
 
-@given(st.recursive(st.none() | st.text() | st.just(HOSTILE),
-                    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.text() | st.just(HOSTILE),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
 def test_no_name_leaves_the_data(document):
     """No text in the data begins or ends an element; a browser reads the data completely."""
     text = in_html(document)

@@ -36,14 +36,22 @@ from tests.neuron_emf.page.page_account import line as rollup_text
 
 IDLE_AFTER = 15
 NUMBER_BY_FIELD = {
-    "instances": "Instances", "cores": "NeuronCores", "unknown": "UnknownCores",
-    "idle": "IdleCores", "fully_idle_instances": "FullyIdleInstances",
-    "unpriced": "UnpricedCores", "cost": "IdleCostPerHour", "avoidable": "AvoidableCostPerHour",
-    "avoidable_allocated": "AvoidableAllocatedCostPerHour", "shared": "SharedCostPerHour",
-    "committed": "CommittedCostPerHour", "unallocated": "UnallocatedIdleCores",
-    "unknown_allocation": "UnknownAllocationIdleCores", "idle_unpriced": "UnpricedIdleCores",
+    "instances": "Instances",
+    "cores": "NeuronCores",
+    "unknown": "UnknownCores",
+    "idle": "IdleCores",
+    "fully_idle_instances": "FullyIdleInstances",
+    "unpriced": "UnpricedCores",
+    "cost": "IdleCostPerHour",
+    "avoidable": "AvoidableCostPerHour",
+    "avoidable_allocated": "AvoidableAllocatedCostPerHour",
+    "shared": "SharedCostPerHour",
+    "committed": "CommittedCostPerHour",
+    "unallocated": "UnallocatedIdleCores",
+    "unknown_allocation": "UnknownAllocationIdleCores",
+    "idle_unpriced": "UnpricedIdleCores",
     "in_other_clusters": "InstancesInOtherClusters",
-}  # fmt: skip
+}
 USD = {
     f"{region}/{name}": Fraction(str(usd))
     for region, prices in LIST_USD_PER_HOUR.items()

@@ -57,9 +57,11 @@ def bare_instance(
 
 WORLD_START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z, the first minute of the hour
 CORES_AND_VCPUS = {  # cores, vCPUs
-    "inf2.xlarge": (2, 4), "inf2.24xlarge": (12, 96), "inf2.48xlarge": (24, 192),
+    "inf2.xlarge": (2, 4),
+    "inf2.24xlarge": (12, 96),
+    "inf2.48xlarge": (24, 192),
     "trn1.32xlarge": (32, 128),
-}  # fmt: skip
+}
 WORLD_CLUSTER = "research"
 ZONE = "us-west-2d"
 ECS_ARN = "arn:aws:ecs:us-west-2:123456789012"

@@ -28,10 +28,13 @@ REMOVE = {
     "EKS node group": ["node=$(kubectl get nodes", "neuron-emf findings", "kubectl drain"],
     "Karpenter": ["node=$(kubectl get nodes", "neuron-emf findings", "kubectl drain"],
     "ECS": ["aws ecs update-container-instances-state", "neuron-emf findings", SHRINK_COMMAND],
-    "HyperPod": ["sudo scontrol update", "neuron-emf findings",
-                 "aws sagemaker batch-delete-cluster-nodes"],
+    "HyperPod": [
+        "sudo scontrol update",
+        "neuron-emf findings",
+        "aws sagemaker batch-delete-cluster-nodes",
+    ],
     "ParallelCluster": [],
-}  # fmt: skip
+}
 """Beginnings of each manager's commands; `test_managers` has a table of whole commands."""
 
 LOOKS = (

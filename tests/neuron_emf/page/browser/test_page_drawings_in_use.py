@@ -70,8 +70,8 @@ def answering(answer):
 def test_keys_lead_through_a_chart_and_its_table_has_all_values(open_page, address):
     """The cursor is in all charts, digits switch series, plus zooms, and a gap stays a gap."""
     page = open_page(address, routes=[("**/charts.json*", answering(chart_answer))])
-    first, second = (page.get_by_role("region", name=f"{title}, cores") for title in (
-        "Idle cores", "Cores by state"))  # fmt: skip
+    first = page.get_by_role("region", name="Idle cores, cores")
+    second = page.get_by_role("region", name="Cores by state, cores")
     first.get_by_role("application").focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")
@@ -87,8 +87,10 @@ def test_keys_lead_through_a_chart_and_its_table_has_all_values(open_page, addre
     first.get_by_role("button", name="Table of Idle cores").press("Enter")
     cells = [row.split("\t") for row in first.locator("tbody tr").all_inner_texts()]
     values = [series["values"] for series in chart_answer()["charts"][0]["series"]]
-    expected = [["no data" if value is None else str(value) for value in row]
-                for row in zip(*values, strict=True)]  # fmt: skip
+    expected = [
+        ["no data" if value is None else str(value) for value in row]
+        for row in zip(*values, strict=True)
+    ]
     assert expected[::-1] == [row[1:] for row in cells]
 
 

@@ -130,10 +130,27 @@ EVIL_MARKUP = "<img src=x onerror=owned=1><b>[x](https://evil.example)**b**`c`"
 HIDDEN_LETTERS = "\u202e<script>owned=1</script>\x1b[31m\u200b"
 SHOWN_LETTERS = "\\u{202e}<script>owned=1</script>\\u{1b}[31m\\u{200b}"
 FOREIGN = {
-    "owner", "team", "cluster", "instance", "name", "label", "Name", "Tag", "text", "purpose",
-    "subject", "description", "instance_type", "reason", "cannot_wait", "uses",
-    "owners", "teams", "marks", "Marks",
-}  # fmt: skip
+    "owner",
+    "team",
+    "cluster",
+    "instance",
+    "name",
+    "label",
+    "Name",
+    "Tag",
+    "text",
+    "purpose",
+    "subject",
+    "description",
+    "instance_type",
+    "reason",
+    "cannot_wait",
+    "uses",
+    "owners",
+    "teams",
+    "marks",
+    "Marks",
+}
 
 
 def renamed(name):
