@@ -2,7 +2,7 @@
 Every metric and every property by name: unit, family, source, meaning.
 
 `catalogue.json` is the only definition of names: no line has a member that is not in it
-(`tests/undocumented_members.py`), and docs/reference/metrics.md is generated from it. A member
+(`tests/neuron_wire/emf_documents.py`), and docs/reference/metrics.md is generated from it. A member
 without `family` is a label. A member without `kinds` is in minute lines. A member that is `like`
 another has the values of that earlier member, except those that it defines itself.
 

@@ -18,7 +18,7 @@ from neuron_emitter.settings import MinuteSettings, ReplaySettings
 from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from tests.neuron_emitter.loop_rig import busy, chunk, run
-from tests.undocumented_members import undocumented
+from tests.neuron_wire.emf_documents import undocumented
 
 REPORT_SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e"
@@ -90,13 +90,13 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
     )
     assert line.endswith(expected)
     document = json.loads(line)
-    expected = {
+    members = {
         "Timestamp": 7_000,
         "Kind": "raw",
         "Seq": 3,
         "team": "a",
     }
-    assert expected.items() <= document.items()
+    assert members.items() <= document.items()
     assert [] == undocumented(document, ["team"])
     assert members_of("raw").keys() == document.keys() - {"team"}
 

@@ -1,16 +1,26 @@
-"""EMF documents: a small valid document, and the documents on both sides of each rule's limit."""
+"""
+EMF documents: a small valid document, and the documents on both sides of each rule's limit.
+
+Also the members of any line that the catalogue does not have.
+"""
 
 from __future__ import annotations
 
 import copy
 import json
 import math
-from typing import Any
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
 
+from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import violations
 from tests.neuron_wire.wire_records import WIRE_MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
 
 LIMIT = 2.0**360
 TOO_MUCH = math.nextafter(LIMIT, math.inf)
@@ -165,3 +175,25 @@ def json_values(**floats):
 
 ANY_JSON = json_values()
 FINITE = json_values(allow_nan=False, allow_infinity=False)
+
+
+_NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
+
+
+def undocumented(line: Mapping[str, object], tags: Collection[str] = ()) -> list[str]:
+    """
+    Return members of *line* that the catalogue does not have for its Kind, in order.
+
+    *tags* are the operator's. Members of objects in an array are named like `Holders.Pid`, at any
+    depth.
+    """
+    known = members_of(str(line.get("Kind"))).keys() | set(tags) | {"_aws"}
+    return [name for name in _paths(line) if _NUMBERED.sub(r"\g<1>0", name) not in known]
+
+
+def _paths(line: Mapping[str, object]) -> Iterator[str]:
+    for name, value in line.items():
+        yield name
+        if isinstance(value, list):
+            rows = [row for row in value if isinstance(row, Mapping)]
+            yield from dict.fromkeys(f"{name}.{path}" for row in rows for path in _paths(row))

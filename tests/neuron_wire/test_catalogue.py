@@ -24,8 +24,8 @@ from neuron_wire.catalogue import (
     rollup_metrics,
 )
 from neuron_wire.extraction import UNITS
+from tests.neuron_wire.emf_documents import undocumented
 from tests.neuron_wire.wire_records import V1_FOLDER, everything, records
-from tests.undocumented_members import undocumented
 
 GOLDEN = [
     pytest.param(json.loads(line), id=f"{path.name.partition('.')[0]}-{number}")

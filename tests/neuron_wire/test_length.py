@@ -22,6 +22,7 @@ from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import violations
 from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 from neuron_wire.owners import Owner
+from tests.neuron_wire.emf_documents import undocumented
 from tests.neuron_wire.wire_records import (
     HOLDER,
     LABELS,
@@ -35,7 +36,6 @@ from tests.neuron_wire.wire_records import (
     line_with_metrics,
     records,
 )
-from tests.undocumented_members import undocumented
 
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
 UNVERIFIED = "AssignedUnverifiedCores"

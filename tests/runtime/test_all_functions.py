@@ -1,7 +1,10 @@
-"""Every function of the template starts and answers."""
+"""Every function of the template starts and answers, and ingest also refuses."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import time
 
 import pytest
@@ -11,6 +14,7 @@ from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import of_an_alarm, state
 from tests.aggregator.handler_traces import state_change
 from tests.built_artefact import handlers
+from tests.runtime.expectations import closable_minute, identities, kept
 
 pytestmark = [pytest.mark.slow]
 
@@ -67,3 +71,32 @@ def test_a_function_that_cannot_start_says_why(start):
     with pytest.raises(Exception, match=r"TABLE_NAME is not set\. Deploy the function") as failure:
         function.start()
     assert b'"errorType": "SettingError"' in failure.value.args[0]
+
+
+def corrupt_events():
+    """Return invalid events, each with the error that must be its answer."""
+    good = base64.b64decode(delivery()["awslogs"]["data"])
+    packed = [good[:-9], b"", gzip.compress(b"junk"), gzip.compress(b"[]"), gzip.compress(b"{}")]
+    yield b'{"awslogs":'
+    yield b""
+    yield from (b"null", b"[]", b"{}", b'{"awslogs":{}}', b'{"awslogs":{"data":"%%%"}}')
+    for data in packed:
+        yield json.dumps({"awslogs": {"data": base64.b64encode(data).decode()}}).encode()
+    yield b'{"Records":[{"eventSource":"aws:sqs","body":"secret"}]}'
+
+
+def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
+    """
+    An invalid event fails its invocation, so that Lambda keeps it, and the process answers the next
+    event.
+    """
+    ingest = warm("ingest")
+    for event in corrupt_events():
+        answer = ingest.invoke(event)
+        assert answer.failed, event
+        error = json.loads(answer.body)
+        assert {"errorMessage", "errorType", "requestId", "stackTrace"} == error.keys()
+        assert 1 == len(ingest.messages())
+    minute_record = record(minute=closable_minute())
+    assert 1 == ingest.result(delivery(*lines(minute_record)))["RecordsStored"]
+    assert identities([minute_record]) == kept(dynamodb)

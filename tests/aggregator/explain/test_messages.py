@@ -31,7 +31,7 @@ from tests.aggregator.explain.message_scenes import (
     row,
     waiting,
 )
-from tests.undocumented_members import undocumented
+from tests.neuron_wire.emf_documents import undocumented
 
 MESSAGE_DATA = Path(__file__).parents[2] / "data"
 MESSAGE_DOCS = Path(__file__).parents[3] / "docs"

@@ -10,7 +10,7 @@ from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES, due, rollup_line
 from neuron_wire.extraction import violations
 from neuron_wire.merging import merge_records
 from proof.factories.records import MINUTE, record
-from tests.undocumented_members import undocumented
+from tests.neuron_wire.emf_documents import undocumented
 
 SOME = [record(instance_id=f"i-{number}", reservations="known") for number in range(4)]
 """Enough busy instances of one type for any instance to be a straggler."""

@@ -18,7 +18,7 @@ from neuron_wire.extraction import violations
 from proof.factories.records import RECORDS_GROUP
 from proof.logs.logs_service import LogsService
 from proof.logs.service_faults import DENIED_FAULT
-from tests.undocumented_members import undocumented
+from tests.neuron_wire.emf_documents import undocumented
 
 PROFILE_FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"
 AT_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z

@@ -24,7 +24,7 @@ from tests.neuron_emitter.lines.line_records import (
     data,
     metadata,
 )
-from tests.undocumented_members import undocumented
+from tests.neuron_wire.emf_documents import undocumented
 
 SAMPLES = st.builds(
     ReportSample,

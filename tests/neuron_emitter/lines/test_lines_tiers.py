@@ -25,8 +25,8 @@ from tests.neuron_emitter.lines.line_records import (
     full,
     lines_of,
 )
+from tests.neuron_wire.emf_documents import undocumented
 from tests.neuron_wire.wire_records import records
-from tests.undocumented_members import undocumented
 
 TIER_METRICS = {**MINUTE_METRICS, **INSTANCE_METRICS}
 """The metrics of a minute line at `--metrics instance` and `core`."""
