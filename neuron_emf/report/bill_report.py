@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from neuron_accounts.core_time import round_shares
 from neuron_accounts.then import Then
 from neuron_emf.reading import periods
-from neuron_emf.report.chargeback_rows import spread_percent, units_of
+from neuron_emf.report.chargeback_rows import units_of
 from neuron_emf.report.cost_table import CENT, USD_UNIT_PLACES, cents_text, exact_decimal
-from neuron_emf.report.idle_report import IdleReport, Reading, notes_of, spans, team_hint
+from neuron_emf.report.idle_report import IdleReport, Reading, most_idle, notes_of, spans, team_hint
 from neuron_emf.report.month_ledger import month_hours
+from neuron_emitter.errors import SettingsError
 from neuron_wire.names import HOUR_MS
-from neuron_words.name_words import safe_name
 from neuron_words.quantity_words import counted, joined
-from neuron_words.then_words import LONGEST_BASIS
+from neuron_words.then_words import price_sentences
 
 if TYPE_CHECKING:
     from neuron_emf.report.chargeback_rows import Chargeback, ChargebackRow
@@ -74,6 +74,9 @@ REASON_REMEDIES: Final = {
 }
 """The problem and what to do, by the SQL's name for it."""
 
+MAX_SPREAD_PERCENT: Final = 20
+"""The largest share of the total that is spread without --spread-anyway, in percent."""
+
 NO_SAVINGS: Final = (
     "Savings are unknown: they need the summaries of one ledger, in its bucket or a whole copy."
 )
@@ -85,7 +88,12 @@ _BESIDE_HYPERPOD: Final = (
 
 
 def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
-    """Return the report of the bill that *settings* name, or of the reasons to refuse it."""
+    """
+    Return the report of the bill that *settings* name, or of the reasons to refuse it.
+
+    Raises:
+        SettingsError: If more would be spread than *settings* accept.
+    """
     missing = {*result.hours}.difference(result.ledger_hours)
     reading = Reading(
         origin="the ledger and the bill",
@@ -121,11 +129,19 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
     if problems:
         return refusal
     total = result.table("day").total
-    notes = notes_of(then, reading, len(result.hours))
+    spread = spread_sentences(result, total, is_accepted=settings.spread_anyway)
+    notes = notes_of(then, total, reading, len(result.hours))
+    lead = [
+        *_lead(result, len(missing)),
+        *price_sentences(then),
+        *spread,
+        *most_idle(result.table("owner"), result.currency),
+        *team_hint(settings),
+    ]
     return replace(
         refusal,
         headline=_headline(result, total),
-        lead=[*_lead(result, len(missing)), *_spread(result, total), *team_hint(settings)],
+        lead=lead,
         notes=notes if then.cluster_hours else [*notes, NO_SAVINGS],
     )
 
@@ -148,11 +164,10 @@ def _lead(result: Chargeback, missing: int) -> list[str]:
     both = [(row.amount, row.list_cost) for row in result.rows if row.list_cost is not None]
     if both:
         billed, listed = map(sum, zip(*both, strict=True))
-        names = "; ".join(safe_name(basis, LONGEST_BASIS) for basis in result.bases)
         difference = f": {billed - listed:+,.2f} USD" if result.currency == "USD" else ""
         sentences.append(
             f"Where both are known: {billed:,.2f} {result.currency} billed, {listed:,.2f} USD at "
-            f"{names or 'list price'}{difference}."
+            f"list price{difference}."
         )
     if result.moved:
         sentences.append(
@@ -167,19 +182,36 @@ def _lead(result: Chargeback, missing: int) -> list[str]:
     return sentences
 
 
-def _spread(result: Chargeback, total: TableRow) -> list[str]:
-    """Return how much was spread, over how many owners, and from which labels."""
+def spread_sentences(result: Chargeback, total: TableRow, *, is_accepted: bool) -> list[str]:
+    """
+    Return how much was spread, over how many owners, and from which labels.
+
+    Raises:
+        SettingsError: If it was more than MAX_SPREAD_PERCENT of the total, unless *is_accepted*.
+    """
     if result.spread is None:
         return []
-    by_label, owners = result.spread
-    if not by_label:
+    if not result.spread:
         return ["Nothing was spread: every cost has an owner, or no owner has a cost."]
-    spread = total.column_cents("spread")
-    parts = zip(by_label, round_shares([*by_label.values()], CENT, spread), strict=True)
-    labels = joined([f"{label} {cents_text(cents)}" for label, cents in parts])
-    share = spread_percent(spread, spread + total.column_cents("cost"))
-    amount = f"{cents_text(spread)} {result.currency}, {share} of the bill"
-    return [f"Spread over {counted(owners, 'owner')} by their cost: {amount} ({labels})."]
+    amount = sum(result.spread.values())
+    whole = sum(total.exact.billed or ())
+    cents = round_shares([*result.spread.values()], CENT, total.column_cents("spread"))
+    parts = [
+        f"{label} {cents_text(part)}" for label, part in zip(result.spread, cents, strict=True)
+    ]
+    owners = {(row.owner, row.cluster) for row in result.rows if row.amount > 0}
+    share = f"{100 * abs(amount) / abs(whole):.1f} %" if whole else "all"
+    words = (
+        f"over {counted(len(owners), 'owner')} by their cost: {total.usd('spread')} "
+        f"{result.currency}, {share} of the bill ({joined(parts)})."
+    )
+    if 100 * abs(amount) > MAX_SPREAD_PERCENT * abs(whole) and not is_accepted:
+        msg = (
+            f"--unassigned would spread {words} Look at its rows without --unassigned, or use "
+            "--spread-anyway."
+        )
+        raise SettingsError(msg)
+    return [f"Spread {words} Their core hours and list prices are in no row."]
 
 
 def _reason(row: ChargebackRow, result: Chargeback) -> str:

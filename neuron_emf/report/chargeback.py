@@ -183,9 +183,7 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
     spread = None
     summed_hours: ClusterHours = {}
     if not any(row.problem for row in rows):
-        rows, spread = assign_unassigned(
-            rows, settings.unassigned, currency, is_accepted=settings.spread_anyway
-        )
+        rows, spread = assign_unassigned(rows, settings.unassigned)
         if len(ledgers) == max(1, len(settings.ledger)) == 1:
             summed_hours = cluster_hours(ledgers[0], hours)
     return Chargeback(

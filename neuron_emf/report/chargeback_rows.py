@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from neuron_accounts.core_time import CoreTime, round_shares
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
 from neuron_emf.report.cost_table import UNOWNED, USD_UNIT_PLACES, CostRow, cost_table, labels_of
-from neuron_emitter.errors import SettingsError
-from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,9 +33,6 @@ MOVED: Final = "moved between clusters"
 """A note about instance-hours; no reason to refuse a month."""
 
 SPREAD_UNASSIGNED: Final = "spread"
-MAX_SPREAD_PERCENT: Final = 20
-"""The largest share of the total that is spread without --spread-anyway, in percent."""
-
 _WIDE: Final = Context(prec=60)
 _NO_COST: Final = CostRow()
 
@@ -108,20 +103,6 @@ def answer_row(values: Sequence[Any]) -> ChargebackRow:
     return ChargebackRow(*values[:8])._replace(amount=amount, list_cost=list_cost, cost=cost)
 
 
-class Spread(NamedTuple):
-    """
-    The amounts that were spread over owners.
-
-    Attributes:
-        by_label: Amounts in `USD_UNITS`, by the label of the row that had them.
-
-        owners: Number of owners over which they were spread.
-    """
-
-    by_label: Mapping[str, int]
-    owners: int
-
-
 @dataclass(frozen=True, slots=True)
 class Chargeback:
     """
@@ -138,7 +119,8 @@ class Chargeback:
 
         moved: Number of instance-hours that moved between clusters, if the month is not refused.
 
-        spread: The amounts that were spread; None if *unassigned* was not set.
+        spread: Amounts in `USD_UNITS` that were spread over owners, by the label of the row that
+            had them; None unless `--unassigned spread` is set.
 
         bases: Bases of list prices.
 
@@ -154,7 +136,7 @@ class Chargeback:
     currency: str
     rows: Sequence[ChargebackRow]
     moved: int
-    spread: Spread | None
+    spread: Mapping[str, int] | None
     bases: Sequence[str]
     ledger_hours: Sequence[int]
     ledger_rows: int
@@ -171,7 +153,7 @@ class Chargeback:
 
     def table(self, by: str) -> CostTable:
         """Return the cost table by one key; empty if the month is refused."""
-        rows = [] if self.is_refused else self.rows
+        rows = [row for row in self.rows if not row.problem]
         return cost_table(by, [(labels_of(by, row._asdict()), row.cost) for row in rows])
 
 
@@ -185,16 +167,13 @@ def _wholes_of(number: Decimal, places: int) -> int:
 
 
 def assign_unassigned(
-    rows: Sequence[ChargebackRow], how: str, currency: str, *, is_accepted: bool
-) -> tuple[list[ChargebackRow], Spread | None]:
+    rows: Sequence[ChargebackRow], how: str
+) -> tuple[list[ChargebackRow], dict[str, int] | None]:
     """
     Spread the cost without an owner over the owners of *rows*, or give it the owner *how*.
 
-    Owners share it in proportion to their cost. Returns the rows, and the amounts that were spread.
-
-    Raises:
-        SettingsError: If more than MAX_SPREAD_PERCENT of the total would be spread, unless
-            *is_accepted*.
+    Owners share it in proportion to their cost. Returns the rows, and the amounts in `USD_UNITS`
+    that were spread, by the label of the row that had them; None if *how* is an owner or empty.
     """
     if how != SPREAD_UNASSIGNED:
         renamed = [
@@ -210,29 +189,10 @@ def assign_unassigned(
             by_label[str(row.owner)] += units_of(row.amount)
     amount = sum(by_label.values())
     if not amount or not any(weights):
-        return [*rows], Spread({}, 0)
-    owners = len({(row.owner, row.cluster) for row in owned if row.amount > 0})
-    total = sum(units_of(row.amount) for row in rows)
-    if 100 * abs(amount) > MAX_SPREAD_PERCENT * abs(total) and not is_accepted:
-        msg = (
-            f"--unassigned spread would add {_usd(amount)} {currency}, "
-            f"{spread_percent(amount, total)} of {_usd(total)} {currency}, to "
-            f"{counted(owners, 'owner')}. Look at its rows without --unassigned, or use "
-            "--spread-anyway."
-        )
-        raise SettingsError(msg)
+        return [*rows], {}
     parts = round_shares([amount * weight for weight in weights], sum(weights))
     spread_rows = []
     for row, part in zip(owned, parts, strict=True):
         *leaves, _ = row.cost.billed or ()
         spread_rows.append(row._replace(cost=replace(row.cost, billed=[*leaves, part])))
-    return spread_rows, Spread(dict(sorted(by_label.items())), owners)
-
-
-def spread_percent(amount: int, total: int) -> str:
-    """Return the share of *amount* in *total*, which may be 0."""
-    return f"{100 * abs(amount) / abs(total):.1f} %" if total else "all"
-
-
-def _usd(units: int) -> str:
-    return f"{_WIDE.scaleb(Decimal(units), -USD_UNIT_PLACES):,.2f}"
+    return spread_rows, dict(sorted(by_label.items()))

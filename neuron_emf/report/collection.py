@@ -108,17 +108,12 @@ def _asked(settings: IdleReportSettings, now_ms: int, since: str = SINCE) -> Per
     return periods.month_period(settings.month, now_ms)
 
 
-def then_by_days(
-    rows: Iterable[LedgerRow],
-    rules: TeamRules,
-    cluster: str = "",
-    others: ClusterNames | None = None,
-) -> tuple[Then, int]:
+def then_by_days(rows: Iterable[LedgerRow], rules: TeamRules) -> tuple[Then, int]:
     """
-    Return the sum of *rows* of one *cluster* or of all, with teams by *rules*, and their number.
+    Return the sum of *rows*, with teams by *rules*, and their number.
 
     *rows* are in the order of hours. Rows of a day that differ only in numbers are added up first,
-    which is three times as fast. Clusters that were not asked for are added to *others*.
+    which is three times as fast.
     """
     then = Then()
     read = 0
@@ -136,15 +131,10 @@ def then_by_days(
                 else:
                     alike[key] = row, numbers
         for row, sums in alike.values():
-            if cluster in {"", row.cluster}:
-                known: dict[str, Any] = dict(zip(_NUMBER_FIELDS, sums, strict=True))
-                known |= {name: None for name in _UNKNOWN_IF_NONE if getattr(row, name) is None}
-                team = rules.team_of(row.cluster, row.owner, row.team)
-                then.fold_row(row._replace(team=team, **known))
-            elif others is not None:
-                others.add_name(row.cluster)
-    for key in [key for key in then.cluster_hours if cluster not in {"", key[0]}]:
-        del then.cluster_hours[key]
+            known: dict[str, Any] = dict(zip(_NUMBER_FIELDS, sums, strict=True))
+            known |= {name: None for name in _UNKNOWN_IF_NONE if getattr(row, name) is None}
+            team = rules.team_of(row.cluster, row.owner, row.team)
+            then.fold_row(row._replace(team=team, **known))
     return then, read
 
 
@@ -182,7 +172,6 @@ def _of_ledgers(
         msg = f"No hour {when} is settled in {reading.origin}. Use another time, or --from-lines."
         raise SourceError(msg)
     others = ClusterNames()
-    rules = teams(settings.teams)
     total = PARTS_OF_HOUR * sum(map(len, settled))
 
     def note_copy(_row: LedgerRow) -> None:
@@ -204,11 +193,23 @@ def _of_ledgers(
             for ledger, settled_hours in zip(ledgers, settled, strict=True)
         ]
         once = each_once(read, note_copy)
-        then, reading.ledger_rows = then_by_days(once, rules, settings.cluster, others)
+        own = rows_of_cluster(once, settings.cluster, others)
+        then, reading.ledger_rows = then_by_days(own, teams(settings.teams))
     if settings.cluster and not then.owners:
         msg = _without_cluster("row", settings, f" {when} in {reading.origin}", others)
         raise SourceError(msg)
     return period, then, reading
+
+
+def rows_of_cluster(
+    rows: Iterable[LedgerRow], cluster: str, others: ClusterNames
+) -> Iterator[LedgerRow]:
+    """Yield *rows* of *cluster*, or all rows if it is empty. Add other clusters to *others*."""
+    for row in rows:
+        if cluster in {"", row.cluster}:
+            yield row
+        else:
+            others.add_name(row.cluster)
 
 
 # --- of minute lines ---

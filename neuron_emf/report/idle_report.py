@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.core_time import Leaf
 from neuron_accounts.savings import savings_of
 from neuron_emf import command_output
 from neuron_emf.cost.tariff import TABLES
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.then import Then
     from neuron_emf.reading.periods import Period
-    from neuron_emf.report.cost_table import CostTable
+    from neuron_emf.report.cost_table import CostTable, TableRow
     from neuron_emf.report.settings import IdleReportSettings
     from neuron_wire.line_members import JsonObject
 
@@ -173,7 +172,8 @@ def ledger_report(
     """Return the report of *then*, the sums of a ledger or of minute lines in *period*."""
     hours = hours_between(period.start_ms, period.end_ms)
     table = partial(then_table, then)
-    lead = lead_of(then, table("owner"), reading, hours)
+    owners = table("owner")
+    lead = lead_of(then, owners, reading, hours)
     if then.total.unpriced and then.total.million_executions_cost:
         lead.append("USD per million executions: of hours in which all cores have a price.")
     return IdleReport(
@@ -185,7 +185,7 @@ def ledger_report(
         table=table,
         headline=headline(then.total),
         lead=[*lead, *team_hint(settings)],
-        notes=notes_of(then, reading, hours),
+        notes=notes_of(then, owners.total, reading, hours),
         then=then,
         reading=reading,
     )
@@ -198,7 +198,7 @@ def hours_between(start_ms: int, end_ms: int) -> int:
 
 def lead_of(then: Then, owners: CostTable, reading: Reading, hours: int) -> list[str]:
     """Return the prices of *then*, the missing of *hours*, and the most expensive of *owners*."""
-    return [*price_sentences(then), *_missing(reading, hours), *_who(owners)]
+    return [*price_sentences(then), *_missing(reading, hours), *most_idle(owners, "USD")]
 
 
 def team_hint(settings: IdleReportSettings) -> list[str]:
@@ -206,11 +206,10 @@ def team_hint(settings: IdleReportSettings) -> list[str]:
     return [TEAM_HINT] if settings.by == "team" and settings.teams is None else []
 
 
-def notes_of(then: Then, reading: Reading, hours: int) -> list[str]:
+def notes_of(then: Then, total: TableRow, reading: Reading, hours: int) -> list[str]:
     """Return how idle cost is saved, gaps in prices and time, the input, and the savings."""
     setting = "PriceOverrides=" if reading.is_ledger else "--price-overrides "
-    leaves = then.total.leaves
-    parts = [words for name, words in PART_WORDS.items() if leaves[Leaf[name]]]
+    parts = [words for name, words in PART_WORDS.items() if total.exact.amount(name.lower())]
     savings = savings_sentences(savings_of(then.cluster_hours, hours), hours)
     return [*parts, *gap_sentences(then, setting), *read_sentences(reading), *savings]
 
@@ -226,7 +225,8 @@ def spans(where: str, hours: Iterable[int]) -> list[Span]:
     return found
 
 
-def _who(owners: CostTable) -> list[str]:
+def most_idle(owners: CostTable, currency: str) -> list[str]:
+    """Return the owner with the highest idle cost; empty if no owner was idle."""
     row = max(
         owners.rows,
         key=lambda row: (row.exact.amount("idle") or 0, row.exact.time.idle),
@@ -234,11 +234,13 @@ def _who(owners: CostTable) -> list[str]:
     )
     if row is None or not row.exact.time.idle:
         return []
-    currency = "" if row.exact.amount("idle") is None else " USD"
+    idle_cost = row.cells()["idle"]
+    if row.exact.amount("idle") is not None:
+        idle_cost += f" {currency}"
     busy = f", {core_hours(row.exact.time.busy)} busy" if row.exact.time.busy else ""
     idle = core_hours(row.exact.time.idle)
     name = row_name(owners.by, row.labels)
-    return [f"Most of it: {name}: {row.cells()['idle']}{currency}, {idle} idle{busy}."]
+    return [f"Most idle: {name}: {idle_cost}, {idle} idle{busy}."]
 
 
 def _missing(reading: Reading, hours: int) -> list[str]:

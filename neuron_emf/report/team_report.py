@@ -26,7 +26,7 @@ from neuron_wire.names import MINUTE_MS, PLACEHOLDER_OWNERS
 from neuron_wire.owners import UNNAMED_OWNER
 from neuron_words.name_words import printable, safe_name
 from neuron_words.quantity_words import duration, iso, joined
-from neuron_words.then_words import core_hours, price_sentences
+from neuron_words.then_words import core_hours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,8 +134,6 @@ def team_parts(report: IdleReport, rows: int | None = None) -> list[RenderableTy
         row._replace(labels=(safe_name(row.labels[0] or "", _LONGEST_NAME), None, None))
         for row in table.rows
     ])  # fmt: skip
-    is_billed = table.total.exact.billed is not None
-    prices = " ".join(report.lead if is_billed else price_sentences(report.then))
     clusters = [
         f"{safe_name(row.labels[0] or '', _LONGEST_NAME)} {row.cells()['cost']}"
         for row in report.table("cluster").printed(_MAX_ROWS)[:-1]
@@ -143,7 +141,7 @@ def team_parts(report: IdleReport, rows: int | None = None) -> list[RenderableTy
     return [
         Text(report.headline, style="bold"),
         Text(report.period()),
-        *map(Text, [printable(prices, _LONGEST_LINE)] if prices else []),
+        *[Text(printable(sentence, _LONGEST_LINE)) for sentence in report.lead[:1]],
         TableLines(short_names, rows or _MAX_ROWS, report.currency, _COLUMNS),
         Text(f"Clusters, {report.currency}: {joined(clusters)}."),
         *map(Text, report.notes[:-1]),

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.account import Account
-from neuron_emf.report.bill_report import bill_report
+from neuron_emf.report.bill_report import bill_report, spread_sentences
 from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.chargeback_rows import (
+    Chargeback,
     ChargebackRow,
-    Spread,
     assign_unassigned,
     units_of,
 )
@@ -227,7 +227,8 @@ def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     total += sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
     for row in answer.rows:
         assert row.cost.time.known >= row.cost.time.idle
-    spread, assigned = _assigned(answer.rows, is_accepted=True)
+    spread, assigned = assign_unassigned(answer.rows, "spread")
+    asked = replace(asked, spread_anyway=True)
     for whole in (answer, replace(answer, rows=spread, spread=assigned)):
         check_totals(whole, total)
         report = bill_report(asked, whole)
@@ -268,16 +269,17 @@ def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
     amount = sum(units_of(row.amount) for row in rows if row.owner.startswith("["))
     total = sum(units_of(row.amount) for row in rows)
     weights = [max(0, units_of(row.amount)) for row in owned]
+    spread, by_label = assign_unassigned(rows, "spread")
     if not amount or not any(weights):
-        assert (rows, Spread({}, 0)) == _assigned(rows, is_accepted=False)
+        assert (rows, {}) == (spread, by_label)
         return
+    assert amount == sum(by_label.values())
     if 5 * abs(amount) > abs(total):
         with pytest.raises(SettingsError, match=r"[0-9] % of .* or use --spread-anyway\.$"):
-            _assigned(rows, is_accepted=False)
+            _spread_of(spread, by_label, is_accepted=False)
     else:
-        assert _assigned(rows, is_accepted=False) == _assigned(rows, is_accepted=True)
-    spread, assigned = _assigned(rows, is_accepted=True)
-    assert amount == sum(assigned.by_label.values())
+        assert _spread_of(spread, by_label, is_accepted=False)
+    assert _spread_of(spread, by_label, is_accepted=True)
     assert owned == [payer(row.owner, row.cost.amount("cost")) for row in spread]
     parts = [row.cost.amount("spread") for row in spread]
     assert amount == sum(parts)
@@ -285,8 +287,22 @@ def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
         assert abs(part - Fraction(amount * weight, sum(weights))) < 1
 
 
-def _assigned(rows, *, is_accepted):
-    return assign_unassigned(rows, "spread", "USD", is_accepted=is_accepted)
+def _spread_of(rows, by_label, *, is_accepted):
+    """Return the sentence about a spread bill of *rows*."""
+    result = Chargeback(
+        month=BILLED_MONTH,
+        hours=range(1),
+        currency="USD",
+        rows=rows,
+        moved=0,
+        spread=by_label,
+        bases=(),
+        ledger_hours=(),
+        ledger_rows=0,
+        cluster_hours={},
+    )
+    total = result.table("team").total
+    return spread_sentences(result, total, is_accepted=is_accepted)
 
 
 def test_the_statement_knows_the_cores_of_every_type():
@@ -606,7 +622,8 @@ def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
     assert answer["headline"].endswith(" 0.00 unknown, 705,600,100.80 spread.")
     sentence = (
         "Spread over 2 owners by their cost: 705,600,100.80 USD, 50.0 % of the bill "
-        "([no telemetry] 470,400,067.20, [unknown] 235,200,033.60)."
+        "([no telemetry] 470,400,067.20, [unknown] 235,200,033.60). Their core hours and list "
+        "prices are in no row."
     )
     assert sentence in answer["sentences"]
 
