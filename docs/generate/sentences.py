@@ -19,7 +19,6 @@ from botocore.exceptions import (
     ClientError,
     EndpointConnectionError,
     NoCredentialsError,
-    NoRegionError,
 )
 
 from aggregator.digest.function import Week, digest_message
@@ -85,7 +84,6 @@ ENDPOINT: Final = "https://logs.us-east-1.amazonaws.com/"
 SDK_FAILURES: Final = {
     "NoRegionError": "You must specify a region.",
     "NoCredentialsError": "Unable to locate credentials",
-    "SSOTokenLoadError": "Token for ada has expired",
     "ProfileNotFound": "The config profile (ada) could not be found",
     "ConnectTimeoutError": f'Connect timeout on endpoint URL: "{ENDPOINT}"',
     "ReadTimeoutError": f'Read timeout on endpoint URL: "{ENDPOINT}"',
@@ -228,7 +226,8 @@ def pipeline_alarms() -> Iterator[str]:
     }
     for alarm in on_pipeline(STACK_TEMPLATE).values():
         text = description_of(alarm).partition(" Runbook:")[0].replace("${New}", "")
-        yield re.sub(r"\$\{(\w+)\}", lambda name: defaults.get(name[1], name[1]), text)
+        text = re.sub(r"\$\{(\w+)\}", lambda name: defaults.get(name[1], name[1]), text)
+        yield " ".join(text.split())
 
 
 def digests() -> Iterator[str]:
@@ -261,7 +260,9 @@ def verdicts(fresh: Fresh, shown: Path) -> list[str]:
             for guard in match["guards"].split(", "):
                 reasons[guard].append(f"  {match['state']}: {match['text']}")
         elif match := re.fullmatch(r"[^:]+: ask (.+?): (.+)", line):
-            asked.setdefault(match[2], f"Ask {match[1].replace('None', 'whose it is')}: {match[2]}")
+            asked.setdefault(
+                match[2], f"Ask {match[1].replace('None', 'the owner in the tags')}: {match[2]}"
+            )
     conditions = [line for lines in reasons.values() for line in lines[:2]]
     return fresh.of_lines([*asked.values(), *conditions])
 
@@ -279,8 +280,8 @@ def checks(shown: Path) -> Iterator[str]:
 def refused_bills(shown: Path) -> Iterator[str]:
     """Yield why a month of a bill is refused."""
     for line in (shown / "refused-months.txt").read_text("utf-8").splitlines():
-        if line.startswith("  neuron-emf: "):
-            yield line.removeprefix("  neuron-emf: ")
+        if line.startswith("  ") and line.endswith("."):
+            yield line.partition(": ")[2]
 
 
 def emitter_refusals() -> Iterator[str]:
@@ -301,7 +302,6 @@ def command_refusals() -> Iterator[str]:
     """Yield a command's sentence about each refusal of AWS and of the SDK."""
     for code, operation, words in REFUSALS:
         error = ClientError({"Error": {"Code": code, "Message": words}}, operation)
-        yield str(refusal(error, f"logs:{operation}"))
+        yield str(refusal(error, "logs:FilterLogEvents"))
     yield str(refusal(EndpointConnectionError(endpoint_url=ENDPOINT), "logs:FilterLogEvents"))
     yield str(refusal(NoCredentialsError(), "logs:FilterLogEvents"))
-    yield str(refusal(NoRegionError(), "logs:FilterLogEvents"))

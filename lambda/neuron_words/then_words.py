@@ -77,7 +77,7 @@ def gap_sentences(then: Then, setting: str) -> list[str]:
         listed = [f"{safe_name(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]
         shown = joined(listed, len(named) - MAX_NAMED)
         line = price_overrides_line(named, setting)
-        said.append(f"Without a price, in no amount: {shown}.{f' Set {line}.' if line else ''}")
+        said.append(f"Without a price and in no amount: {shown}.{f' Set {line}.' if line else ''}")
     total = then.total
     if total.allocated:
         unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"
@@ -106,13 +106,13 @@ def _saving_words(saving: Saving) -> list[str]:
     if saving.released:
         words.append(
             f"{counted(saving.released, 'instance')} could have been released (at least "
-            f"{saving.released:,} fully idle in 95 % of these hours), at least "
-            f"{usd_of(saving.saved)} saved"
+            f"{saving.released:,} fully idle in 95 % of these hours), which saves at least "
+            f"{usd_of(saving.saved)}"
         )
     if saving.packed and saving.packed < saving.instances:
         words.append(
-            f"if packed, the busy cores needed at least {saving.packed:,} of "
-            f"{saving.instances:,} instances (a lower bound)"
+            f"on as few instances as possible, the busy cores needed at least "
+            f"{saving.packed:,} of {saving.instances:,} instances"
         )
     if saving.committed:
         words.append(f"unused: {core_hours(saving.committed)} already paid")

@@ -73,8 +73,8 @@ def open_page(
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         print(
-            f"Port {port} is in use, so the page is on another one, "
-            "where neuron-emf --rehearsal does not find it."
+            f"Port {port} is in use, so the page uses another port, "
+            "which neuron-emf --rehearsal does not find."
         )
         server = PageServer((HOST, 0), view, public)
     return server

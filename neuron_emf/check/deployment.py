@@ -176,7 +176,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     if answer.reason:
         return _unknown(answer, group)
     others = [row for row in filters if row.get("filterName") != f"{stack_name}-minutes"]
-    sentence = f"{counted(len(others), 'other')}, the maximum is {MOST_FILTERS}"
+    sentence = f"{counted(len(others), 'other subscription filter')}, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
         return ok(sentence)
     return failed(sentence, "delete one that is not needed")

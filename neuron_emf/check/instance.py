@@ -71,9 +71,8 @@ def check_instance(
     reported = emitted_instance(InstanceFacts(), report).instance_id
     if reported and facts.instance_id not in (None, reported):
         return warning(
-            f"{reported} by neuron-monitor, {facts.instance_id} by the instance metadata",
-            "records will use the first: check that the reports of neuron-monitor are of this "
-            "instance",
+            f"neuron-monitor reports {reported}, the instance metadata {facts.instance_id}",
+            "records will use the first: check that neuron-monitor reports on this instance",
         ), reported
     if instance_id := reported or facts.instance_id:
         source = "neuron-monitor" if reported else "the instance metadata or the instance's board"
@@ -120,7 +119,7 @@ def check_price(instance: InstanceFacts) -> CheckResult:
         line = price_overrides_line([f"{region}/{instance_type}"])
         return warning(
             f"unpriced: {instance_type} has no list price in {region}: {_IN_NO_AMOUNT}",
-            f"unless the stack has it, deploy it with {line or 'PriceOverrides'}",
+            f"unless the stack has a price, deploy it with {line or 'PriceOverrides'}",
         )
     return ok(f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
 
@@ -173,7 +172,7 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
             try:
                 allocations = source.read_allocations()
             except UnknownAssignmentsError as error:
-                sentences.append(f"not from {source.name}: {error}")
+                sentences.append(f"{source.name} cannot be read: {error}")
                 advice.append(error.remedy)
                 if error.known is None:
                     continue
@@ -228,7 +227,7 @@ def check_spool(settings: CheckSettings) -> CheckResult:
     if version > LAYOUT_VERSION:
         return warning(
             f"{path} has layout {version}, newer than the {LAYOUT_VERSION} of this version",
-            "nothing: the emitter sets it aside and starts with an empty spool; a newer "
+            "no action: the emitter sets it aside and starts with an empty spool; a newer "
             "neuron-emf picks it up again",
         )
     if aside.exists():
@@ -251,7 +250,7 @@ def _room(directory: Path, existing: Path, wanted_mib: int) -> CheckResult:
     if holder := holder_of(directory):
         return warning(
             f"{directory} is writable and held by {holder}",
-            "nothing, if that is the emitter; a second one needs its own --spool-dir",
+            "no action if that is the emitter; a second one needs its own --spool-dir",
         )
     sentence = "is writable" if directory.exists() else "can be created"
     return ok(f"{directory} {sentence}, {free_mib} MiB free")

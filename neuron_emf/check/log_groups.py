@@ -109,7 +109,8 @@ def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, JsonObject | None
 
 def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     if answer.reason == UNREACHABLE:
-        return failed(*unreachable(answer.words, aws.region))
+        cause, advice = unreachable(answer.words, aws.region)
+        return failed(cause.rstrip("."), advice)
     if answer.reason in NOT_AUTHENTICATED:
         return not_authenticated(answer)
     return refused(answer, "group", resource=aws.arn(), otherwise="; emitters do not need it")
@@ -142,8 +143,7 @@ def check_subscription(aws: AwsClient) -> CheckResult:
     destination = str(subscription.get("destinationArn", ""))
     receiver = _RECEIVER.fullmatch(destination)
     if pattern.strip() != PATTERN:
-        passing = f"what matches {pattern}" if pattern.strip() else "every line"
-        fault = f"lets {passing} through instead of {PATTERN}"
+        fault = f"has the filter pattern {pattern or '(empty)'} instead of {PATTERN}"
     elif receiver is None or not stack_name.startswith(receiver[1] or ""):
         fault = (
             f"delivers to {destination or 'nothing'}, which is neither IngestFunction nor "

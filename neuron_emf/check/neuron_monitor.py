@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _COUNTERS: Final = "neuroncore_counters"
 _COUNTERS_ADVICE: Final = (
-    f"look at {_COUNTERS} in what neuron-monitor writes, and check for a newer neuron-emf"
+    f"look at {_COUNTERS} in the output of neuron-monitor, and check for a newer neuron-emf"
 )
 _ALL_UNKNOWN: Final = "all cores are unknown"
 _REPORT_POLL_S: Final = 0.25
@@ -118,7 +118,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         return ok(result), report
     error_output = child.error_tail.text()
     words = f"; its standard error: {error_output}" if error_output else ""
-    what = f" but output that is not a report: {framer.last_problem}" if framer.malformed else ""
+    what = f" but output that is not a report ({framer.last_problem})" if framer.malformed else ""
     if has_ended:
         how = f"signal {end.signal_name}" if end.signal_name else f"exit code {end.code}"
         result = f"{name} ended with {how} and wrote nothing{what}{words}"
@@ -157,8 +157,8 @@ def check_devices(
     elif known is not None and devices < known.devices:
         result = warning(
             f"{seen}, of the {known.devices} devices of {known.name}",
-            "nothing, if a container has only a part of the instance; otherwise pass it all "
-            "devices, or the others are missing in all figures",
+            "no action if a container has only a part of the instance; otherwise pass all "
+            "devices to it, because every figure lacks the others",
         )
     return result
 

@@ -139,7 +139,7 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
     given = sum(origin.is_given for origin in origins)
     remarks = [*differences(settings), *config.warnings]
     if remarks:
-        return warning("; ".join(remarks), "nothing, if that is intended"), config.text
+        return warning("; ".join(remarks), "no action if that is intended"), config.text
     return ok(f"{given} given, {len(origins) - given} at their defaults"), config.text
 
 

@@ -117,7 +117,7 @@ def resource_table(counts: Mapping[str, int], title: str) -> RenderableType:
 
 def for_people(found: JsonObject) -> list[RenderableType]:
     """Yield the plan as tables."""
-    bucket = "Next to them the stack neuron-emf-deploy: a bucket for the release, and its policy."
+    bucket = "In addition, the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
     for instances, usd in found["cost"]["usd_a_month"].items():
         costs.add_row(f"{instances:,}", dollars(usd))
@@ -148,8 +148,8 @@ def unpriced_sentence(parameters: Texts, region: str | None) -> str:
         return ""
     line = price_overrides_line([f"{region}/{_EXAMPLE_TYPE}" if region else _EXAMPLE_TYPE])
     return (
-        f"{' and '.join(COMMITTED_TYPES)} have no list price: without yours, such as {line}, their "
-        "idle cores are in no amount."
+        f"{' and '.join(COMMITTED_TYPES)} have no list price: unless you set one, such as {line}, "
+        "their idle cores are in no amount."
     )
 
 

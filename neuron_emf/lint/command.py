@@ -133,7 +133,7 @@ def for_people(found: Tally) -> list[RenderableType]:
     more = " or more" if found.has_more else ""
     parts.append(
         f"{counted(kinds.total(), 'line')}: {kinds['emf']} EMF, of which {found.lossy} would lose "
-        f"a metric; not EMF {kinds['text']} text, {kinds['json']} JSON, {kinds['blank']} blank."
+        f"a metric; not EMF: {kinds['text']} text, {kinds['json']} JSON, {kinds['blank']} blank."
     )
     metrics = counted(len(found.metrics), "metric")
     return [*parts, f"CloudWatch would make {metrics}{more} of them."]

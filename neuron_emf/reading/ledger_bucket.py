@@ -175,7 +175,7 @@ def stack_ledger(account: Account) -> LedgerBucket:
     Raises:
         SourceError: If the stack has no ledger, or CloudFormation refuses or does not answer.
     """
-    advice = "Deploy it with Ledger=true, name a ledger with --ledger, or use --from-lines."
+    advice = "Deploy the stack with Ledger=true, name a ledger with --ledger, or use --from-lines."
     return LedgerBucket(account, stack_output(account, OUTPUT, advice))
 
 

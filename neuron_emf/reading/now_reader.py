@@ -67,7 +67,7 @@ STEP_MINUTES: Final = 60
 
 _PAGE_BYTES: Final = 1_000_000  # of lines in one answer of FilterLogEvents, at most
 ROLLUP_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
-FOLDED: Final = "From minute lines of emitters: no stack, so silent instances are not known."
+FOLDED: Final = "Read from minute lines of emitters, without a stack: silent instances are unknown."
 NO_ROLLUP: Final = f"No rollup in the last {ROLLUP_LOOKBACK_MINUTES} minutes"
 NOT_REPORTED: Final = "Not reported"
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REASON_REMEDIES: Final = {
     "hours without any charge": (
         "{hours} of {month} have no charge of a Neuron instance, and the ledger has {usd} at list "
-        "price there. Name every file of the hourly export with --bill, or use --incomplete."
+        "price for them. Name every file of the hourly export with --bill, or use --incomplete."
     ),
     "ledger hours not billed": (
         "{instance_hours} of the ledger are not on the bill, {usd} at list price. Name the bills "
@@ -37,9 +37,9 @@ REASON_REMEDIES: Final = {
         "once, only the newest version, or count all charges with --incomplete."
     ),
     "ledger hours missing": (
-        "The ledger lacks {hours} of {month}, or some of their 8 objects, with {usd} of the bill. "
-        "Name all its buckets, or whole copies, with --ledger, or use --incomplete for a row "
-        "[ledger missing]."
+        "The ledger lacks all or a part of {hours} of {month}, which cost {usd} on the bill. Name "
+        "all its buckets or complete copies with --ledger, or use --incomplete to put that cost "
+        "in a row [ledger missing]."
     ),
     "instance-hours in two clusters": (
         "{instance_hours}, {usd}, have records in two clusters at the same time: an instance has "
@@ -59,16 +59,16 @@ REASON_REMEDIES: Final = {
         "no instance. Use --incomplete to leave them out and to list their instances at 0."
     ),
     "export not hourly": (
-        "This export is daily, not hourly: {rows}, {usd}, are of more than an hour. Export "
+        "This export is daily, not hourly: {rows}, {usd}, cover more than an hour. Export "
         "FOCUS_1_2_AWS with TIME_GRANULARITY HOURLY; --incomplete cannot split days by hours."
     ),
     "fees not attributed": (
-        "{fees} of reservations, {usd}, cannot be spread over their hours. Name the bills of the "
-        "months in which they run and of the month after with --bill, or leave them out with "
+        "{fees} of reservations, {usd}, cannot be spread over the reserved hours. Name the bills "
+        "of the reserved months and of the month after with --bill, or leave the fees out with "
         "--incomplete."
     ),
     "ledger rows refused": (
-        "{rows} of the ledger cannot be read or are of another hour than their object, {usd} at "
+        "{rows} of the ledger cannot be read or belong to another hour than their object, {usd} at "
         "list price. Settle those hours again, or leave them out with --incomplete."
     ),
 }
@@ -78,12 +78,13 @@ MAX_SPREAD_PERCENT: Final = 20
 """The largest share of the total that is spread without --spread-anyway, in percent."""
 
 NO_SAVINGS: Final = (
-    "Savings are unknown: they need the summaries of one ledger, in its bucket or a whole copy."
+    "Savings are unknown: they need the summaries of one ledger, from its bucket or a complete "
+    "copy."
 )
 
 _BESIDE_HYPERPOD: Final = (
-    "{instance_hours} of the ledger, {usd} at list price, are on no row of EC2. Instances of "
-    "HyperPod never are."
+    "{instance_hours} of the ledger, {usd} at list price, have no row of EC2 on the bill. "
+    "Instances of HyperPod never have one."
 )
 
 
@@ -176,7 +177,7 @@ def _lead(result: Chargeback, missing: int) -> list[str]:
         )
     if missing:
         sentences.append(
-            f"The ledger lacks {missing:,} of {counted(len(result.hours), 'hour')}. Their bill "
+            f"The ledger lacks {missing:,} of {counted(len(result.hours), 'hour')}. Their cost "
             "is in the rows [before the ledger] and [ledger missing]."
         )
     return sentences

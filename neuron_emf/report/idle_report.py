@@ -175,7 +175,7 @@ def ledger_report(
     owners = table("owner")
     lead = lead_of(then, owners, reading, hours)
     if then.total.unpriced and then.total.million_executions_cost:
-        lead.append("USD per million executions: of hours in which all cores have a price.")
+        lead.append("USD per million executions counts only hours in which all cores have a price.")
     return IdleReport(
         start_ms=period.start_ms,
         end_ms=period.end_ms,
@@ -267,8 +267,8 @@ def read_sentences(read: Reading) -> list[str]:
     if read.damaged:
         named = [f"{problem} ({number:,})" for problem, number in read.damaged.items()]
         sentences.append(
-            f"Damaged, in no sum: {joined(named[:MAX_NAMED], len(named) - MAX_NAMED)}. Have settle "
-            "write these hours again while their minutes last, or restore the objects."
+            f"Damaged and in no sum: {joined(named[:MAX_NAMED], len(named) - MAX_NAMED)}. Let "
+            "settle write these hours again while their minutes exist, or restore the objects."
         )
     for number, noun, why in (
         (read.copies, "row", "of instance-hours that an earlier --ledger has, left out"),

@@ -124,7 +124,7 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
 def _instance_store(_: LineFacts, account: AccountFacts) -> CheckResult:
     if not require_known(account.type_facts).has_instance_store:
         return ok("none")
-    sentence = "what is on its instance store is lost"
+    sentence = "a stop loses the data on its instance store"
     is_alone = require_known(account.manager).kind == "alone"
     return failed(sentence) if is_alone else warning(sentence, "Copy what is needed before.")
 

@@ -51,7 +51,7 @@ _OF_OWNERS: Final = frozenset({"no-holder", "no-reservation"})
 _RELEASE_STEPS: Final = ("Stop placement", "Ask again", "Remove it")
 _STORE: Final = "instance-store"
 _UNSEEN: Final = (
-    "Not seen from here: logins other than those of Session Manager, jobs that wait in a queue, "
+    "Not checked: logins other than those of Session Manager, jobs that wait in a queue, "
     "and lines in other log groups and regions."
 )
 
@@ -164,10 +164,10 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
     ]
     if not (asked and commands):
         commands.extend(tags_commands([lines.instance_id], region))
-    reason = "it is idle and has no owner, but data on its instance store is lost"
+    reason = "it is idle and has no owner, but a stop loses the data on its instance store"
     if owners:
         first = next((owner for owner in owners if owner.name == asked), owners[0])
-        who = "it" if first.name == asked else f"what is left of {first.name}"
+        who = "it" if first.name == asked else f"a process that {first.name} left"
         has = f"{'a process' if first.name == UNNAMED_OWNER else who} holds cores {first.cores}"
         if not first.cores:
             has = f"cores {first.reserved} are reserved for it and no process has opened them"

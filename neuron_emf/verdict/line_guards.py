@@ -95,13 +95,15 @@ def _other_streams(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _whole_hour(lines: LineFacts, _: AccountFacts) -> CheckResult:
     whole = sum(seconds >= WHOLE_MINUTE_S for seconds in lines.covered_seconds().values())
-    return judged(whole == LEAST_MINUTES_READ, f"{whole} of {LEAST_MINUTES_READ} minutes are whole")
+    return judged(
+        whole == LEAST_MINUTES_READ, f"{whole} of {LEAST_MINUTES_READ} minutes are complete"
+    )
 
 
 def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
     unreadable = lines.lines.unreadable + lines.unreadable_rollups
     if unreadable:
-        return unknown(f"{counted(unreadable, 'line')} of another form or a newer release")
+        return unknown(f"{counted(unreadable, 'line')} in another form or of a newer release")
     return ok("all")
 
 
@@ -191,10 +193,10 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     else:
         vcpus = require_known(account.type_facts).vcpus
         working = max(known) * vcpus / 100
-        sentence = f"{working:.3g} of {vcpus} vCPUs work"
+        sentence = f"{working:.3g} of {vcpus} vCPUs are busy"
         if working < MOST_HOST_VCPUS:
             return ok(sentence)
-        result = failed(f"{sentence}: it may be compiling")
+        result = failed(f"{sentence}: the instance may be compiling")
     if isinstance(account.manager, Unknown) or not account.manager.places_work:
         return result
     return warning(result.found, "Look again once nothing is placed on it.")
@@ -240,7 +242,7 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     known = [percent for percent in percents if percent is not None]
     if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} reports it")
-    sentence = f"coverage of its cluster is at least {coverage_words(min(known))}"
+    sentence = f"the lowest coverage of its cluster is {coverage_words(min(known))}"
     return judged(min(known) >= LEAST_COVERAGE_PERCENT, sentence)
 
 

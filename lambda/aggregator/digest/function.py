@@ -198,7 +198,7 @@ def _change(total: CoreTime, week: Week, before: Week) -> str:
     was = (before.total.idle_cost or 0) / len(before.settled)
     now = (total.idle_cost or 0) / len(week.settled)
     is_whole = len(week.settled) == len(before.settled) == WEEK_HOURS
-    per = "" if is_whole else " per hour in the ledger"
+    per = "" if is_whole else " per settled hour"
     if not was:
         return f"In the 7 days before idle cores had no cost{per}." if now else ""
     change = 100 * (now - was) / was

@@ -108,7 +108,7 @@ def basis_of(evidence: Evidence) -> str:
         parts.append(f"Prices: {prices}.")
     if evidence.subject.is_idle and (unpriced := unpriced_words(now)):
         line = price_overrides_line(now.unpriced_types)
-        parts.append(f"{unpriced}: in no amount.{f' Set {line}.' if line else ''}")
+        parts.append(f"{unpriced}; no amount counts them.{f' Set {line}.' if line else ''}")
     if now.minute is not None and age_s is not None:
         rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
         if evidence.is_old:

@@ -126,7 +126,7 @@ def _no_longer_counted(
     names = [last_seen_words(entry, evidence.now.minute) for entry in forgotten]
     return AlarmSummary(
         headline=f"{headline}, {listed(names, len(names))}",
-        facts=(*facts, "An instance that is not counted may still run, and cost."),
+        facts=(*facts, "An instance that is not counted may still run and cost money."),
         urgency=TODAY,
         commands=silent_commands(evidence, forgotten),
         next_step="replace a dead host, and start the emitter of a host that runs.",

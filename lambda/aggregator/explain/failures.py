@@ -83,7 +83,7 @@ def find_silence(evidence: Evidence) -> AlarmSummary:
         short=counted(count, "silent instance"),
         facts=(
             f"{listed([last_seen_words(entry, now) for entry in entries], int(count))}.",
-            f"{others}The cores of silent instances are unknown: in no idle count and in no cost.",
+            f"{others}Cores of silent instances are unknown, and not counted as idle or as cost.",
         ),
         reason="if a host died, its jobs died with it. If every host runs, it can wait.",
         commands=(
@@ -160,7 +160,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmSummary:
     alone = describe_owner(owners[0]) if len(owners) == 1 else None
     commands = commands_about(evidence, entry, owners[0] if alone else "")
     urgency, reason = _urgency(evidence, entry, failed)
-    look = joined([_LOOK_AT[kind] for kind in shown_kinds], separator="; and at ")
+    look = joined([_LOOK_AT[kind] for kind in shown_kinds], separator="; then ")
     return AlarmSummary(
         headline=f"{words}, of {alone.words}" if alone else f"{words}{_most_on(failing, total)}",
         short=f"{words}, of {alone.short}" if alone else "",
@@ -173,7 +173,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmSummary:
         commands=(*commands, *commands_there(evidence, entry, PROCESSES))[
             :_MAX_COMMANDS_OF_FAILURE
         ],
-        next_step=f"ask {owners_words(owners)} to look at {look or 'the log of the process'}.",
+        next_step=f"ask {owners_words(owners)} to check {look or 'the log of the process'}.",
     )
 
 

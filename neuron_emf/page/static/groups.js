@@ -58,7 +58,7 @@ export const PLACEHOLDERS = Object.freeze({
 });
 const INSTANCE_WORDS = /** @type {Record<string, string>} */ ({ [OTHERS]: "Others", [NOT_REPORTED]: "Not reported" });
 
-const LISTED = "Rollups list 20 idle instances of a cluster, and old hours of the ledger no types. Amounts of what is not listed are together in one row.";
+const LISTED = "Rollups list at most 20 idle instances of a cluster, and old hours of the ledger have no instance types. One row has the amounts of everything that is not listed.";
 const WHOLE = "Numbers are of whole instances, not of this owner or team alone.";
 
 /** @param {string} name */

@@ -98,7 +98,7 @@ function facts(page, alarms) {
  */
 function closeFacts(close) {
   const title = html`Last run of <${Term} name="close" />`;
-  if (!close) return [[title, "None in the last 15 minutes. See the alarms about the pipeline."]];
+  if (!close) return [[title, "It did not run in the last 15 minutes. See the alarms about the pipeline."]];
   const at = `${clockWithSeconds(close.at_ms)} ${zoneName()}`;
   if (isOlder(close.at_ms)) return [[title, `${at}: too old for its numbers. See the alarms about the pipeline.`]];
   return [[title, at], ...OF_CLOSE.filter(([name]) => name in close).map(([name, words]) => /** @type {[any, any]} */ ([words, figure(Number(close[name]))]))];

@@ -197,7 +197,7 @@ def test_hours_that_are_missing_are_said_and_no_saving():
     rows = [row(hour) for hour in WEEK_OF_HOURS]
     before = week_of([row(hour) for hour in WEEK_OF_HOURS], WEEK_OF_HOURS)
     shown = said(rows, before, missing=list(WEEK_OF_HOURS)[:84])
-    assert "As much per hour in the ledger as in the 7 days before (168.00 USD)." in shown
+    assert "As much per settled hour as in the 7 days before (168.00 USD)." in shown
     assert "of stack s: 84 of 168 hours from 2025-11-17 16:00 UTC to 2025-11-24 16:00" in shown
     week = week_of(rows, missing=list(WEEK_OF_HOURS)[:2])
     subject = "166.00 USD idle in 7 days; 166 of 168 hours settled"
@@ -221,7 +221,7 @@ def test_what_has_no_price_is_named_and_not_free():
     """Instances without a price are named by region and type, and are in no amount."""
     unpriced = {"list_cost": None, "idle_cost": None, "avoidable_cost": None, "basis": None}
     shown = said([row(instance_type="trn2.48xlarge", **unpriced)])
-    assert "Without a price, in no amount: us-east-1/trn2.48xlarge (1.0 core hours)." in shown
+    assert "Without a price and in no amount: us-east-1/trn2.48xlarge (1.0 core hours)." in shown
     assert "The price of idle cores is unknown: 1.0 core hours idle" in shown
     assert "no price slurm:7 ann" in shown
 

@@ -218,8 +218,8 @@ def test_savings_are_at_most_three_sentences_with_their_hours():
     sentences = savings_sentences(savings_of(hours, len(PERIOD)), len(PERIOD))
     first = (
         "Cluster d, 168 of 168 hours: 1 instance could have been released (at least 1 fully idle "
-        "in 95 % of these hours), at least 332.00 USD saved; if packed, the busy cores needed "
-        "at least 2 of 5 instances (a lower bound)."
+        "in 95 % of these hours), which saves at least 332.00 USD; on as few instances as "
+        "possible, the busy cores needed at least 2 of 5 instances."
     )
     assert first == sentences[0]
     assert [f"Cluster {name}," for name in "dcb"] == [text[:10] for text in sentences]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
 
-SENTENCE = "trn2 and trn3 have no list price: without yours, such as PriceOverrides="
+SENTENCE = "trn2 and trn3 have no list price: unless you set one, such as PriceOverrides="
 QUESTION = "USD per hour of those you run"
 OTHER_PRICE = "inf2.xlarge=0.4"
 TRN2 = "us-west-2/trn2.48xlarge=35.76"

@@ -553,7 +553,7 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
     assert 5 == code
     assert not file.exists()
     assert f"{file} was not written, because the month is refused." in err
-    reason = "ledger rows refused: 2 rows of the ledger cannot be read or are of another hour than"
+    reason = "ledger rows refused: 2 rows of the ledger cannot be read or belong to another hour"
     assert reason in out
     refused = json.loads(typed(*words, "--json")[1])
     code, out, _ = typed(*words, "--incomplete", "--json")

@@ -151,7 +151,7 @@ def test_an_unknown_value_is_not_zero_on_any_face():
     assert 2 == clusters["i-b"]["unpriced_core_minutes"]
     text = " ".join(printed(full_report()).split())
     assert (
-        "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours). Set "
+        "Without a price and in no amount: us-east-1/trn2.3xlarge (0.0 core hours). Set "
         "PriceOverrides=us-east-1/trn2.3xlarge=USD."
     ) in text
     nothing = report_of(then_of_lines([]))
