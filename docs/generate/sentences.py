@@ -84,7 +84,6 @@ ENDPOINT: Final = "https://logs.us-east-1.amazonaws.com/"
 SDK_FAILURES: Final = {
     "NoRegionError": "You must specify a region.",
     "NoCredentialsError": "Unable to locate credentials",
-    "ProfileNotFound": "The config profile (ada) could not be found",
     "ConnectTimeoutError": f'Connect timeout on endpoint URL: "{ENDPOINT}"',
     "ReadTimeoutError": f'Read timeout on endpoint URL: "{ENDPOINT}"',
 }
@@ -100,7 +99,8 @@ neuron_emf/findings/*.py neuron_emf/top/*.py neuron_emf/profile/*.py
 Engineer: the page | neuron_emf/page/*.py neuron_emf/page/static/*.js
 Operator: the emitter | emitter/neuron_emitter/**/*.py
 Operator: the functions, in the log of the stack | lambda/aggregator/**/*.py
-Operator: neuron-emf check and deploy | neuron_emf/check/*.py neuron_emf/deploy/*.py
+Operator: neuron-emf check and deploy | neuron_emf/check/*.py neuron_emf/deploy/*.py \
+neuron_emf/tables.toml
 Everyone: commands | neuron_emf/**/*.py
 Contributor: make demo | local/rehearsal/*.py"""
 # in the reference | errors about an option or a file that a person named | parts of other sentences
@@ -141,7 +141,8 @@ class Fresh:
         return [line for line in shortened if line.strip()]
 
     def _is_new(self, sentence: str) -> bool:
-        clauses = [VALUES.sub("1", clause).split() for clause in CLAUSE_END.split(sentence)]
+        same = VALUES.sub("1", sentence).replace("1 and 1", "1")
+        clauses = [clause.split() for clause in CLAUSE_END.split(same)]
         new = {" ".join(words) for words in clauses if len(words) > 1} - self.seen
         self.seen |= new
         return bool(new)

@@ -35,6 +35,8 @@ SCRIPT_SENTENCE: Final = re.compile(
     | `([A-Z][^`\n]*\ [^`\n]*[.?])\ ?` """,
     re.VERBOSE,
 )
+RESULT_TABLE: Final = re.compile(r"^\[(?:identity|refusals\.\w+)\]\n((?:.+\n)+)", re.MULTILINE)
+QUOTED: Final = re.compile(r'"([^"]*)"')
 SCRIPT_VALUE: Final = re.compile(r"(\$\{[^{}]*\})")
 
 
@@ -88,13 +90,18 @@ def sentences_with_examples(
 
 
 def source_sentences(path: Path) -> Iterator[SourceSentence]:
-    """Yield the whole sentences in a file of Python or JavaScript, and its log lines."""
+    """Yield the whole sentences in a file of Python, JavaScript or TOML, and its log lines."""
     source = path.read_text("utf-8")
     if path.suffix == ".js":
         for match in SCRIPT_SENTENCE.finditer(source):
             text = next(filter(None, match.groups()))
             if "=> " not in text and "=${" not in text and len(text.split()) >= MIN_WORDS:
                 yield SourceSentence(tuple(SCRIPT_VALUE.split(text)))
+        return
+    if path.suffix == ".toml":
+        for text in map(str, QUOTED.findall("".join(RESULT_TABLE.findall(source)))):
+            if len(text.split()) >= MIN_WORDS:
+                yield SourceSentence(tuple(PLACEHOLDER.split(text)))
         return
     if not SENTENCE_SIGN.search(source) and path.parent.name not in RESULTS:
         return
