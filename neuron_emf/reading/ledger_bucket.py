@@ -7,15 +7,13 @@ does not interpret rows. It sends one GET for each object, several at a time.
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
 from functools import partial
 from heapq import merge
 from itertools import islice, repeat
 from operator import truediv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
@@ -42,7 +40,7 @@ from neuron_wire.line_members import BAD_MEMBER, WireFormatError, iso_minute
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from neuron_emf.account import Account
 
@@ -196,8 +194,8 @@ def rows(
             on_damage(_of_hour(hour, error.reason, str(error)))
             continue
         try:
-            yield from _rows(_LINES.decode_lines(text), hour, _SCALES, _EXACT)
-        except (msgspec.MsgspecError, WireFormatError, _InexactError):
+            yield from _rows(_LINES.decode_lines(text), hour)
+        except (msgspec.MsgspecError, WireFormatError):
             yield from _one_by_one(text, hour, on_damage)
 
 
@@ -229,24 +227,18 @@ def each_once(
 def _one_by_one(
     text: str, hour: int, on_damage: Callable[[WireFormatError], object]
 ) -> Iterator[LedgerRow]:
-    """Yield the rows of *text*, with any number of digits."""
+    """Yield the readable rows of *text*."""
     for line in text.splitlines():
         try:
-            members = json.loads(line, parse_float=Decimal, parse_int=Decimal)
-            row = msgspec.convert(members, _EXACT_LINE, builtin_types=(Decimal,))
-            yield from _rows([row], hour, _EXACT_SCALES, _MAX_LEDGER_UNITS)
+            yield from _rows([_LINES.decode(line)], hour)
         except WireFormatError as error:  # noqa: PERF203 - a row by itself
             on_damage(_of_hour(hour, BAD_MEMBER, str(error)))
-        except (msgspec.MsgspecError, ValueError, RecursionError, _InexactError):
-            on_damage(_of_hour(hour, BAD_MEMBER, "a row of the ledger cannot be read"))
+        except (msgspec.MsgspecError, RecursionError):
+            on_damage(_of_hour(hour, BAD_MEMBER, _UNREADABLE))
 
 
 def _of_hour(hour: int, reason: str, problem: str) -> WireFormatError:
     return WireFormatError(reason, f"{iso_minute(hour * HOUR_MINUTES)}: {problem}")
-
-
-class _InexactError(Exception):
-    """A number is out of range, or has more digits than its type holds."""
 
 
 _SUMMARY_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
@@ -254,41 +246,40 @@ _SUMMARY_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
     for table in (LEDGER_TEXTS, LEDGER_MINUTES, LEDGER_COSTS, LEDGER_COUNTS)
     for member, field in table.items()
 }
-_SCALES: Final[dict[str, float]] = {
+_SCALES: Final = {
     **dict.fromkeys(LEDGER_MINUTES.values(), 10.0**MINUTE_PLACES),
     **dict.fromkeys(LEDGER_COSTS.values(), 10.0**USD_PLACES),
-    **dict.fromkeys(LEDGER_COUNTS.values(), 1.0),
 }
-_EXACT: Final = 1 << 52  # units below which each amount has its own float
-_EXACT_SCALES: Final = {field: Decimal(scale) for field, scale in _SCALES.items()}
-_MAX_LEDGER_UNITS: Final = 1 << 93  # the digits of a Decimal, in the unit in which rows count
+"""The units of each amount that is a decimal in a line."""
+
+_EXACT: Final = 1 << 51
+"""Units below which a float times its scale rounds to the exact number: 2 million USD an hour."""
+
+_UNREADABLE: Final = "a row of the ledger cannot be read"
 
 
-def _line_type(number: type) -> type[Any]:
-    """Return `LedgerRow` with *number* for amounts. Required members cannot be null."""
+def _line_type() -> type[Any]:
+    """Return `LedgerRow` with floats for decimals. Required members cannot be null."""
+    whole = Annotated[int, msgspec.Meta(ge=0)]
+    types = {**dict.fromkeys(LEDGER_COUNTS.values(), whole), **dict.fromkeys(_SCALES, float)}
     fields: list[Any] = []
     for field in LedgerRow._fields:
-        column_type = number if field in _SCALES else str
+        column_type = types.get(field, str)
         default = LedgerRow._field_defaults.get(field, msgspec.NODEFAULT)
         fields.append((field, column_type | None if default is None else column_type, default))
     return msgspec.defstruct("_Line", fields, rename=_SUMMARY_MEMBERS.get, gc=False)
 
 
-_LINES: Final = msgspec.json.Decoder(_line_type(float))
-"""Several times as fast as `_EXACT_LINE`, which reads lines that this decoder rejects."""
-
-_EXACT_LINE: Final = _line_type(Decimal)
+_LINES: Final = msgspec.json.Decoder(_line_type())
 
 
-def _rows(
-    lines: Sequence[Any], hour: int, scales: Mapping[str, Any], too_many: int
-) -> Iterator[LedgerRow]:
+def _rows(lines: Sequence[Any], hour: int) -> Iterator[LedgerRow]:
     """
     Return the rows of one object. Columns are converted whole, because that is fastest.
 
     Raises:
-        WireFormatError: If the hour of a row is missing, or is not *hour*.
-        _InexactError: If a number is not a whole number of its unit below *too_many*.
+        WireFormatError: If the hour of a row is missing, or is not *hour*, or a number is not a
+            whole number of its unit.
     """
     if {parse_hour(text) for text in {line.hour for line in lines}} - {hour}:
         raise WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour")
@@ -296,31 +287,29 @@ def _rows(
     by_field: dict[str, Any] = dict(zip(LedgerRow._fields, columns, strict=False))
     by_field["hour"] = repeat(hour, len(lines))
     read = [
-        _wholes(column, scales[field], too_many) if field in scales else column
+        _wholes(column, _SCALES[field]) if field in _SCALES else column
         for field, column in by_field.items()
     ]
     return map(partial(tuple.__new__, LedgerRow), zip(*read, strict=True))
 
 
-def _wholes(numbers: Sequence[Any], scale: Any, too_many: int) -> Sequence[int | None]:  # noqa: ANN401  # a float or a Decimal, as the numbers are
+def _wholes(numbers: Sequence[float | None], scale: float) -> Sequence[int | None]:
     """
     Return *numbers* in whole units of 1/*scale*; None stays None.
 
     Raises:
-        _InexactError: If a result is not whole, or not below *too_many*.
+        WireFormatError: If a result is not whole, or not below `_EXACT`.
     """
-    known = numbers
-    if None in numbers:
-        known = [number for number in numbers if number is not None]
+    known = [number for number in numbers if number is not None]
     wholes = [0] * len(known)
     if any(known):
         scaled = [number * scale for number in known]
-        if not 0 <= min(scaled) <= max(scaled) < too_many:
-            raise _InexactError
+        if not 0 <= min(scaled) <= max(scaled) < _EXACT:
+            raise WireFormatError(BAD_MEMBER, _UNREADABLE)
         wholes = list(map(round, scaled))
-        if list(map(truediv, wholes, repeat(scale))) != list(known):
-            raise _InexactError
-    if known is numbers:
+        if list(map(truediv, wholes, repeat(scale))) != known:
+            raise WireFormatError(BAD_MEMBER, _UNREADABLE)
+    if len(known) == len(numbers):
         return wholes
     rest = iter(wholes)
     return [None if number is None else next(rest) for number in numbers]
