@@ -281,15 +281,9 @@ class MinuteRecord:
     execution_errors: int | None = stands_as("ExecutionErrors")
     latency_p50_mean_s: float | None = stands_as("LatencyP50Mean")
     latency_p99_max_s: float | None = stands_as("LatencyP99Max")
-    device_latency_p50_mean_s: float | None = stands_as("DeviceLatencyP50Mean")
-    device_latency_p99_max_s: float | None = stands_as("DeviceLatencyP99Max")
-    latency_gap_s: float | None = stands_as("LatencyGapP50")
     tera_flops: float | None = stands_as("TeraFlops")
     device_memory_used_bytes: int | None = stands_as("DeviceMemoryUsed")
     device_memory_total_bytes: int | None = stands_as("DeviceMemoryTotal")
-    runtime_host_memory_bytes: int | None = stands_as("RuntimeHostMemory")
-    ecc_corrected: int | None = stands_as("EccCorrected")
-    ecc_uncorrected: int | None = stands_as("EccUncorrected")
     ecc_corrected_rise: int | None = stands_as("EccCorrectedRise")
     ecc_uncorrected_rise: int | None = stands_as("EccUncorrectedRise")
     holders: tuple[Holder, ...] = ()
@@ -305,6 +299,11 @@ class MinuteRecord:
     readings: Mapping[str, Number] = field(default_factory=dict)
     details: Counts = field(default_factory=dict)
     health: Mapping[str, Number] = field(default_factory=dict)
+
+    @property
+    def epoch_minute(self) -> int:
+        """The minute, whole minutes since the Unix epoch."""
+        return self.minute_ms // MINUTE_MS
 
     @property
     def has_executions(self) -> bool:

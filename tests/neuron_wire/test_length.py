@@ -156,6 +156,12 @@ LONG_EVENT = Event(
 
 
 READINGS_THEN = {
+    "DeviceLatencyP50Mean": 0.012345678,
+    "DeviceLatencyP99Max": 0.112345678,
+    "LatencyGapP50": 0.001234567,
+    "RuntimeHostMemory": 2_199_023_255_552,
+    "EccCorrected": 1_234_567,
+    "EccUncorrected": 123_456,
     "HostMemoryUsed": 2_199_023_255_552,
     "HostMemoryTotal": 2_199_023_255_552,
     "HostCpuPercent": 99.99,

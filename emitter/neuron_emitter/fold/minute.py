@@ -20,6 +20,8 @@ from neuron_emitter.fold.state import FoldState, read_state
 from neuron_emitter.fold.unknown_cores import UnknownCores, missing_reason
 from neuron_emitter.kernel.detector import LogState
 from neuron_emitter.logs import Event
+from neuron_wire.catalogue import READING_MEMBERS
+from neuron_wire.line_members import present_members
 from neuron_wire.minute_record import MinuteRecord
 from neuron_wire.names import (
     DEVICES_NOT_SEEN,
@@ -371,18 +373,20 @@ class Fold:
             execution_errors=executions.failed,
             latency_p50_mean_s=latencies["LatencyP50Mean"],
             latency_p99_max_s=latencies["LatencyP99Max"],
-            device_latency_p50_mean_s=latencies["DeviceLatencyP50Mean"],
-            device_latency_p99_max_s=latencies["DeviceLatencyP99Max"],
-            latency_gap_s=latencies["LatencyGapP50"],
             tera_flops=cores.tera_flops,
             device_memory_used_bytes=device_bytes,
             device_memory_total_bytes=inventory.memory_bytes(),
-            runtime_host_memory_bytes=host_bytes,
-            ecc_corrected=self.ecc.corrected,
-            ecc_uncorrected=self.ecc.uncorrected,
             ecc_corrected_rise=self.ecc.corrected_rise,
             ecc_uncorrected_rise=self.ecc.uncorrected_rise,
-            readings=self._readings.by_member(),
+            readings=present_members(
+                {
+                    **self._readings.by_member(),
+                    **{name: value for name, value in latencies.items() if name in READING_MEMBERS},
+                    "RuntimeHostMemory": host_bytes,
+                    "EccCorrected": self.ecc.corrected,
+                    "EccUncorrected": self.ecc.uncorrected,
+                }
+            ),
             details={
                 **executions.chosen_zeros(settings.chosen),
                 **executions.details,

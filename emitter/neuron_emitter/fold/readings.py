@@ -74,14 +74,13 @@ class Readings:
             self._cpu_s += period_s
             self._weighted_cpu += period_s * percent
 
-    def by_member(self) -> dict[str, int | float]:
-        """Every reading of the minute, by the name of its member."""
-        readings = {
+    def by_member(self) -> dict[str, Number]:
+        """The host's readings of the minute, by the name of their member; None if unknown."""
+        return {
             **self._memory,
             "HostCpuPercent": as_percent(self._weighted_cpu / self._cpu_s if self._cpu_s else None),
             "HardwareFaults": self.hardware_faults,
         }
-        return {member: value for member, value in readings.items() if value is not None}
 
 
 def _working_percent(average: VcpuShares) -> Number:

@@ -63,7 +63,7 @@ def test_the_tallies_and_gauges_of_a_short_sample_count():
     assert 0 == record.covered_seconds
     assert 1 == record.reports
     assert 3 == record.executions
-    assert 626_905_088 == record.runtime_host_memory_bytes
+    assert 626_905_088 == record.number("RuntimeHostMemory")
 
 
 @settings(max_examples=50)

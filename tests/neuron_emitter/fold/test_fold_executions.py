@@ -142,4 +142,4 @@ def test_medians_are_weighted_by_completed_executions(groups):
 )
 def test_the_gap_is_never_below_0(medians, gap_s):
     """The gap is at least 0, although noise can reverse equal medians. It needs both medians."""
-    assert gap_s == minute_of(report_of(executions(10, **medians))).latency_gap_s
+    assert gap_s == minute_of(report_of(executions(10, **medians))).number("LatencyGapP50")

@@ -15,11 +15,14 @@ from tests.neuron_emitter.neuron_reports import (
     add,
     closed,
     events_of,
+    executions,
     hardware_counters,
     host_memory,
+    memory,
     minute_of,
     new_fold,
     report,
+    runtime,
     vcpu,
 )
 
@@ -62,7 +65,15 @@ def test_a_mean_is_weighted_by_the_period_of_the_group(samples):
 def test_each_reading_of_the_catalogue_is_read():
     """The fold reads exactly the readings in the catalogue."""
     fold = new_fold()
-    add(fold, host(vcpu(), host_memory()), REPORTS_START_S)
+    medians = {"p50": 0.5, "p99": 0.5}
+    stats = executions(1, total=medians, device=medians)
+    groups = runtime(memory_used=memory(), execution_stats=stats)
+    counters = {
+        "vcpu_usage": vcpu(),
+        "memory_info": host_memory(),
+        "neuron_hw_counters": hardware_counters({}),
+    }
+    add(fold, report(groups, system_data=counters), REPORTS_START_S)
     fold.add_hardware_faults(0)
     assert READING_MEMBERS.keys() == closed(fold).readings.keys()
 
@@ -143,7 +154,7 @@ def test_the_rise_is_what_each_counter_rose(reports):
             for values in histories
             for before, after in pairwise(values)
         )
-        assert sum(values[-1] for values in histories) == getattr(record, f"ecc_{kind}")
+        assert sum(values[-1] for values in histories) == record.number(f"Ecc{kind.title()}")
         assert rise == getattr(record, f"ecc_{kind}_rise")
 
 

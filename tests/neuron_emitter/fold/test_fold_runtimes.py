@@ -258,7 +258,7 @@ def bytes_of(*documents):
     record = minute_of(*documents)
     return {
         "device": record.device_memory_used_bytes,
-        "host": record.runtime_host_memory_bytes,
+        "host": record.number("RuntimeHostMemory"),
     }
 
 

@@ -64,7 +64,7 @@ def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
         assert (1, 1, 1, 1) == record.idle_minutes[:4] or minute == 4
         assert record.device_memory_used_bytes is None
         assert record.executions is None
-        assert record.ecc_corrected is None
+        assert record.number("EccCorrected") is None
         if is_restarted:
             fold = new_fold(fold.encode_state(), on_event=events.append)
     assert (3, 3, 3, 3) == record.idle_minutes
@@ -86,7 +86,7 @@ def test_devices_that_were_never_seen_have_no_memory(members):
     assert "????" == record.core_state
     assert "devices-not-seen" == record.unknown_reason
     assert record.device_memory_used_bytes is None
-    assert record.runtime_host_memory_bytes is None
+    assert record.number("RuntimeHostMemory") is None
 
 
 def busy(uses=None, **groups):

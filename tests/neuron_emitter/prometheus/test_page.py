@@ -154,7 +154,7 @@ def test_the_values_are_those_of_the_fold(runtimes):
 
     used = "neuron_runtime_memory_used_bytes"
     assert record.device_memory_used_bytes == sum(numbers(used, memory_location="neuron_device"))
-    assert record.runtime_host_memory_bytes == sum(numbers(used, memory_location="host"))
+    assert record.number("RuntimeHostMemory") == sum(numbers(used, memory_location="host"))
     done = numbers("execution_status_total", status_type="completed")
     assert record.executions == sum(done)
     for core, state in enumerate(record.core_state):
