@@ -25,9 +25,9 @@ from neuron_emitter.settings.run_settings import LogGroupSettings, RegionSetting
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from neuron_wire.names import Paid
+    from neuron_accounts.payment import PaidByType
 
 SINCE: Final = "7d"
 """The default period of an account. Files are read whole."""
@@ -164,7 +164,7 @@ def prices(overrides: str, region: str | None = None) -> Prices:
     return Prices(_parsed("--price-overrides has", price_overrides, overrides), region)
 
 
-def payment(text: str) -> Mapping[str, Paid]:
+def payment(text: str) -> PaidByType:
     """
     Return how instances are paid, by type, from the option's *text*.
 

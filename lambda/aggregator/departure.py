@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Final
 
 from aggregator import runtime
-from aggregator.minutes import expires_s, minute_at_ms
+from aggregator.minutes import expires_s
 from aggregator.runtime import LambdaContext, Logger
-from neuron_wire.line_members import JsonObject, Members, minute_of, object_in
+from neuron_wire.line_members import JsonObject, Members, minute_in, object_in
 from neuron_wire.names import EC2_INSTANCE_ID
 
 STATE_CHANGE_DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
@@ -61,9 +61,9 @@ def departure_of(event: JsonObject) -> tuple[str, int]:
     if not EC2_INSTANCE_ID.fullmatch(instance_id):
         msg = f"{instance_id[:40]!r} is not the ID of an EC2 instance. Report this as a bug."
         raise NoDepartureError(msg)
-    time = str(event.get("time"))
-    moment_ms = minute_of(time)
-    if moment_ms is None:
+    minute = minute_in(event, "time")
+    if minute is None:
+        time = str(event.get("time"))
         msg = f"{time[:40]!r} is not a time such as 2026-11-21T08:15:30Z. Report this as a bug."
         raise NoDepartureError(msg)
-    return instance_id, minute_at_ms(moment_ms)
+    return instance_id, minute

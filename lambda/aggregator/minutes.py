@@ -48,11 +48,6 @@ RECORD_LIFE_MINUTES: Final = 24 * 60
 """Minutes for which records outlive their lateness: the longest pause from which close recovers."""
 
 
-def minute_at_ms(timestamp_ms: int) -> int:
-    """Return the minute that contains *timestamp_ms*."""
-    return timestamp_ms // MINUTE_MS
-
-
 def minute_at(moment_s: float) -> int:
     """Return the minute that contains *moment_s*, seconds since the epoch."""
     return int(moment_s // MINUTE_S)

@@ -25,7 +25,6 @@ IDLE_INSTANCE: Final = "idle-instance"
 IDLE_OWNER: Final = "idle-owner"
 SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
-FINDING_KINDS: Final = (IDLE_INSTANCE, IDLE_OWNER, SILENT_INSTANCE, HARDWARE_FAULT)
 Change = Literal["opened", "worsened", "closed"]
 OPENED: Final = "opened"
 WORSENED: Final = "worsened"

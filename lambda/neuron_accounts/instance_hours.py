@@ -46,7 +46,6 @@ from neuron_wire.names import (
     BUSY_STATE,
     HOUR_MINUTES,
     MICRO,
-    MINUTE_MS,
     UNKNOWN_OWNER,
     UNKNOWN_STATE,
 )
@@ -212,7 +211,7 @@ class InstanceHour:
         self._covered_hundredths += round(100 * record.covered_seconds)
         state = record.core_state
         after_minutes = self.rules.idle_after_minutes
-        bit = 1 << (record.minute_ms // MINUTE_MS % HOUR_MINUTES)
+        bit = 1 << (record.epoch_minute % HOUR_MINUTES)
         cores_of = cores_by_owner(record)
         did = owner_minutes_of(record, cores_of)
         work.fold_record(record, did, after_minutes, bit)

@@ -13,13 +13,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_accounts.prices import setting_entries
-from neuron_wire.names import AVOIDABLE_PAID, COMMITTED_PAID
+from neuron_wire.names import COMMITTED_PAID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.names import Paid
 
 
 PaidByType: TypeAlias = "Mapping[str, str]"
@@ -61,7 +60,7 @@ class PaymentTerms(NamedTuple):
     instance_type: str | None
 
 
-def paid_by_type(text: str) -> dict[str, Paid]:
+def paid_by_type(text: str) -> PaidByType:
     """
     Return how instances are paid by type, from `trn1.32xlarge=committed,trn2.48xlarge=avoidable`.
 
@@ -78,10 +77,7 @@ def paid_by_type(text: str) -> dict[str, Paid]:
         "trn1.32xlarge=committed,trn2.48xlarge=avoidable, in small letters and without blanks"
     )
     matches = setting_entries(text, _PAID_ENTRY, MAX_PAID_BY_TYPE_CHARS, wrong)
-    return {
-        match[1]: COMMITTED_PAID if match[2] == COMMITTED_PAID else AVOIDABLE_PAID
-        for match in matches
-    }
+    return {match[1]: match[2] for match in matches}
 
 
 def is_committed(

@@ -119,11 +119,11 @@ class Prices:
         usd_per_hour = LIST_USD_PER_HOUR.get(where, {}).get(instance_type)
         return None if usd_per_hour is None else usd_per_hour / cores
 
-    def override_of(self, instance_type: str | None, region: str | None = None) -> str | None:
+    def override_of(self, instance_type: str | None, region: str) -> str | None:
         """Return the override for *instance_type* as written; None if the list price counts."""
         if not self.overrides:
             return None
-        names = f"{region or self.region}/{instance_type}", instance_type
+        names = f"{region}/{instance_type}", instance_type
         return next((name for name in names if name in self.overrides), None)
 
 

@@ -155,13 +155,13 @@ def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:
     return f"{words}: {joined(reasons, more, '; ')}" if reasons else words
 
 
-def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES_SHOWN) -> str:
+def unpriced_words(now: ClusterNow) -> str:
     """Return `4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if there is none."""
     cores = now.idle_unpriced
     if not cores:
         return ""
-    types = [safe_name(name) for name in now.unpriced_types[:most]]
-    named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
+    types = [safe_name(name) for name in now.unpriced_types[:_MAX_TYPES_SHOWN]]
+    named = f" ({joined(types, len(now.unpriced_types) - len(types))})" if types else ""
     verb = "has" if cores == 1 else "have"
     return f"{counted(cores, 'idle core')} {verb} no price{named}"
 

@@ -58,11 +58,6 @@ def headline(total: CoreTime) -> str:
     )
 
 
-def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
-    """Return the sentences about prices, about types without one, and about unknown time."""
-    return [*price_sentences(then), *gap_sentences(then, setting)]
-
-
 def price_sentences(then: Then) -> list[str]:
     """Return the sources of the prices; empty without any."""
     bases = [safe_name(basis, LONGEST_BASIS) for basis in sorted(then.bases)]

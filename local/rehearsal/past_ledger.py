@@ -148,7 +148,7 @@ def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
     texts = []
     for line in lines:
         record = parse(line)
-        if isinstance(record, MinuteRecord) and record.minute_ms // MINUTE_MS < end_minute:
+        if isinstance(record, MinuteRecord) and record.epoch_minute < end_minute:
             records.append(record)
             texts.append(line)
     first = min(record.minute_ms for record in records) // MINUTE_MS
@@ -184,7 +184,7 @@ def _continued(records: Sequence[MinuteRecord]) -> list[MinuteRecord]:
     last = {record.instance_id: record.idle_minutes for record in by_time}
     continued = []
     for record in by_time:
-        idle_since_start = record.minute_ms // MINUTE_MS % HOUR_MINUTES + 1
+        idle_since_start = record.epoch_minute % HOUR_MINUTES + 1
         idle_minutes = tuple(
             minutes + before if minutes == idle_since_start else minutes
             for minutes, before in zip(record.idle_minutes, last[record.instance_id], strict=True)
@@ -197,7 +197,7 @@ def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> lis
     """Return settle's rows for the *records* of an hour before *end_minute*."""
     minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
     for record in records:
-        of_minute = minutes[record.minute_ms // MINUTE_MS]
+        of_minute = minutes[record.epoch_minute]
         of_minute.setdefault((record.cluster, record.instance_id), []).append(record)
     bucket_hour = BucketHour(hour, _LEDGER_RULES, {}, {})
     read = ((at, minutes.get(at, {})) for at in bucket_hour.minutes() if at < end_minute)

@@ -86,7 +86,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonO
 
 def _holders(record: MinuteRecord) -> list[Members]:
     """Return the holders and owners of cores that are not busy, with known facts in `Marks`."""
-    minute = record.minute_ms // MINUTE_MS
+    minute = record.epoch_minute
     shown = []
     for holder, members in zip(record.holders, holder_members(record.holders), strict=True):
         last_ms = minute_of(holder.last_execution or "")

@@ -12,7 +12,7 @@ import json
 import sys
 import threading
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_accounts.cluster_idle import ClusterIdle
@@ -29,6 +29,7 @@ from neuron_accounts.now import (
 from neuron_accounts.prices import PRICES_AS_OF
 from neuron_emf.reading import MINUTES_FILTER, Records
 from neuron_wire.line_members import (
+    count_in,
     entries_in,
     iso_minute,
     micros_in,
@@ -125,11 +126,11 @@ class PublishedRollup:
     minute_ms: int
     publication: int
     gauges: Amounts
-    duplicates: frozenset[str] = frozenset()
-    in_other_clusters: frozenset[str] = frozenset()
-    tallies: Mapping[int, Amounts] = field(default_factory=dict)
-    owners: tuple[IdleRow, ...] = ()
-    instances: tuple[IdleRow, ...] = ()
+    duplicates: frozenset[str]
+    in_other_clusters: frozenset[str]
+    tallies: Mapping[int, Amounts]
+    owners: tuple[IdleRow, ...]
+    instances: tuple[IdleRow, ...]
 
     def amount(self, name: str) -> float | None:
         """Return a gauge, or a tally's sum over all publications; None if no line has it."""
@@ -150,13 +151,13 @@ def parsed_object(text: str) -> JsonObject | None:
 
 def rollup_of(line: JsonObject) -> PublishedRollup | None:
     """Return the rollup in *line*; None if a member is missing or the schema is newer."""
-    cluster = line.get(CLUSTER_DIMENSION)
+    cluster = text_in(line, CLUSTER_DIMENSION)
     minute_ms = minute_of(line.get("Minute"))
-    publication = line.get("Publication")
-    schema = line.get("Schema")
-    if not isinstance(cluster, str) or minute_ms is None:
+    publication = count_in(line, "Publication")
+    schema = count_in(line, "Schema")
+    if not cluster or minute_ms is None or publication is None:
         return None
-    if type(publication) is not int or type(schema) is not int or schema > VERSION:
+    if schema is None or schema > VERSION:
         return None
     return PublishedRollup(
         cluster=cluster,

@@ -177,8 +177,8 @@ class LineFacts:
         """Return the covered seconds of its own log stream by minute, in ms since the epoch."""
         hundredths: Counter[int] = Counter()  # as in lines: 29.94 and 36.06 are 66
         for record in self.own_records:
-            hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)
-        return {minute * MINUTE_MS: total / 100 for minute, total in hundredths.items()}
+            hundredths[record.minute_ms] += round(100 * record.covered_seconds)
+        return {minute_ms: total / 100 for minute_ms, total in hundredths.items()}
 
     def hour_rollups(self) -> Sequence[PublishedRollup]:
         """The rollups of the hour."""

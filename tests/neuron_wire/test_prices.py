@@ -108,7 +108,7 @@ def test_an_override_goes_before_the_list():
     for instance_type, cores in (("other.large", 2), (None, 2), ("new.large", 0)):
         assert overridden.usd_per_core_hour(instance_type, cores) is None
     assert ["new.large", None, None] == [
-        overridden.override_of(instance_type)
+        overridden.override_of(instance_type, overridden.region)
         for instance_type in ("new.large", "inf2.xlarge", None)
     ]
 

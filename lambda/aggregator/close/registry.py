@@ -19,6 +19,7 @@ forgotten; a new one is not admitted if there is no room.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -107,9 +108,9 @@ class RegistryEntry:
         """Return the latest run that began in *minute* or before."""
         return next((run for run in reversed(self.runs) if run.first <= minute), None)
 
-    def packed(self, most_runs: int | None) -> list[object]:
+    def packed(self, most_runs: int) -> list[object]:
         """Return the entry in the registry's form: the type, then the last *most_runs* runs."""
-        runs = self.runs if most_runs is None else self.runs[-most_runs:]
+        runs = self.runs[-most_runs:]
         packed = [[run.first, run.last, int(run.is_clean_shutdown)] for run in runs]
         unseen_minutes = self.last - (self.seen or 0)
         if unseen_minutes:
@@ -129,7 +130,8 @@ class RegistryEntry:
         return cls(cluster, instance_type, runs, seen)
 
 
-_SHORTER_RUNS: Final = (8, 4, 2, 1)  # runs kept for each instance if a bucket grows too large
+_MOST_RUNS: Final = (sys.maxsize, 8, 4, 2, 1)
+"""The runs that are kept for each instance: all of them, or fewer if the bucket is too large."""
 
 Presence = Literal["live", "silent", "gone"]
 
@@ -209,15 +211,15 @@ class Registry:
     def packed(self) -> Iterator[tuple[int, bytes]]:
         """Return the buckets that changed since they were loaded."""
         for bucket in sorted(self._changed):
-            payload = self._payload(bucket, None)
-            for runs in _SHORTER_RUNS:
+            payload = b""
+            # Only old runs are lost: a restated minute of that time may miss silent instances.
+            for most_runs in _MOST_RUNS:
+                payload = self._payload(bucket, most_runs)
                 if len(payload) <= MAX_BUCKET_BYTES:
                     break
-                # Only old runs are lost: a restated minute of that time may miss silent instances.
-                payload = self._payload(bucket, runs)
             yield bucket, payload
 
-    def _payload(self, bucket: int, most_runs: int | None) -> bytes:
+    def _payload(self, bucket: int, most_runs: int) -> bytes:
         clusters: dict[str, dict[str, list[object]]] = {}
         for instance_id, entries in sorted(self._buckets[bucket].items()):
             for entry in entries:
@@ -292,10 +294,7 @@ class Registry:
         """Drop the runs that ended before *before_minute*."""
         for bucket, instances in enumerate(self._buckets):
             for instance_id, entries in list(instances.items()):
-                for entry in entries:
-                    if not entry.runs or entry.runs[0].last < before_minute:
-                        break
-                else:
+                if all(entry.runs and entry.runs[0].last >= before_minute for entry in entries):
                     continue
                 self._changed.add(bucket)
                 for entry in entries:

@@ -33,12 +33,13 @@ from neuron_accounts.then import InstanceKey, OwnerKey, Then, dearest
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, HOUR_MS, WEEK_HOURS
 from neuron_words.quantity_words import iso, moment, percent, printed_number
 from neuron_words.then_words import (
-    basis_sentences,
     core_hours,
+    gap_sentences,
     headline,
     idle_cents,
     idle_usd,
     name_of,
+    price_sentences,
     savings_sentences,
     usd_of,
 )
@@ -186,7 +187,8 @@ def _sums(week: Week, before: Week) -> list[str]:
         *_dearest("Most expensive owners of idle cores:", week.owners, total),
         *_dearest("Most expensive instances:", week.instances, total, more),
         "",
-        *basis_sentences(week),
+        *price_sentences(week),
+        *gap_sentences(week, "PriceOverrides="),
         *(["", "Savings:", *savings] if savings else []),
     ]
 

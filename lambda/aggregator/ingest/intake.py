@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import MARK_AFTER_S, Clock, end_s, expires_s, minute_at, minute_at_ms
+from aggregator.minutes import MARK_AFTER_S, Clock, end_s, expires_s, minute_at
 from aggregator.storage.record_items import Identity, identity_of, item_of, packs_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
@@ -109,7 +109,7 @@ def take_in(
             record = None
             reason = error.reason
         if isinstance(record, MinuteRecord):
-            minute = minute_at_ms(record.minute_ms)
+            minute = record.epoch_minute
             reason = _untimely(minute - this_minute, late_minutes)
             if not reason:
                 records[minute, identity_of(record)] = record

@@ -53,9 +53,9 @@ class IdleInstance:
     record: MinuteRecord
     cores: Sequence[int]
     minutes: int
-    usd_per_hour: float | None = None
-    busy_percent: float | None = None
-    in_other_clusters: bool = False
+    usd_per_hour: float | None
+    busy_percent: float | None
+    in_other_clusters: bool
 
     @property
     def attached(self) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -24,7 +24,6 @@ from aggregator.rollups.instances import (
 )
 from aggregator.rollups.sums import (
     FAILING,
-    GREATEST_METRICS,
     LARGER,
     MAX_FAILING_INSTANCES,
     SUMMED_METRICS,
@@ -150,13 +149,13 @@ class Rollup:
     stragglers: Sequence[Straggler]
     duplicates: Sequence[str]
     failing: Mapping[str, Sequence[Failing]]
-    price_regions: Sequence[str] = ()
-    prices_overridden: Sequence[str] = ()
-    unpriced_types: Sequence[str] = ()
-    idle_owners: Sequence[IdleOwner] = ()
-    unknown_by_reason: Counts = field(default_factory=dict)
-    idle_owners_left_out: int = 0
-    in_other_clusters: Sequence[str] = ()
+    price_regions: Sequence[str]
+    prices_overridden: Sequence[str]
+    unpriced_types: Sequence[str]
+    idle_owners: Sequence[IdleOwner]
+    unknown_by_reason: Counts
+    idle_owners_left_out: int
+    in_other_clusters: Sequence[str]
 
 
 class RollupInProgress:
@@ -178,7 +177,7 @@ class RollupInProgress:
         self._cluster = cluster
         self._records = 0
         self._sums: dict[str | None, Sums] = defaultdict(Sums)  # by instance type
-        self._greatest: dict[str, float] = {}
+        self._latency_p99_max_s: float | None = None
         # Known cores by utilization, in hundredths of a percent.
         self._utilization: Counter[int] = Counter()
         self.idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
@@ -204,8 +203,7 @@ class RollupInProgress:
         self._utilization.update(hundredths)
         numbers = read_numbers(record, sum(hundredths))
         self._sums[record.instance_type].fold_numbers(numbers)
-        for name in GREATEST_METRICS:
-            self._fold_greatest(name, record.number(name))
+        self._fold_latency(record.latency_p99_max_s)
         for name, member in FAILING.items():
             if count := numbers.get(member):
                 self._failing[name].rank(
@@ -236,8 +234,7 @@ class RollupInProgress:
         self._utilization.update(other._utilization)
         for instance_type, sums in other._sums.items():
             self._sums[instance_type].merge_sums(sums)
-        for name, number in other._greatest.items():
-            self._fold_greatest(name, number)
+        self._fold_latency(other._latency_p99_max_s)
         for name, ranking in other._failing.items():
             self._failing[name].merge_ranking(ranking)
         for instance_type, busy in other._busy.items():
@@ -245,9 +242,9 @@ class RollupInProgress:
         self.idle.fold_sums(other.idle)
         self._idle_instances.merge_ranking(other._idle_instances)
 
-    def _fold_greatest(self, name: str, number: float | None) -> None:
-        if number is not None:
-            self._greatest[name] = max(self._greatest.get(name, number), number)
+    def _fold_latency(self, latency_s: float | None) -> None:
+        if latency_s is not None:
+            self._latency_p99_max_s = max(self._latency_p99_max_s or 0.0, latency_s)
 
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """Return the cluster's numbers; *silent* are its silent instances."""
@@ -318,7 +315,7 @@ class RollupInProgress:
         gauges: dict[str, float | None] = {
             **sums.core_gauges(),
             **_of_family("gauge", sums),
-            **self._greatest,
+            "LatencyP99Max": self._latency_p99_max_s,
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
             "InstancesInOtherClusters": len(self._in_other_clusters),

@@ -105,9 +105,6 @@ LARGER: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Metrics to which each instance adds the larger of two numbers that may count the same event."""
 
-GREATEST_METRICS: Final = ("LatencyP99Max",)
-"""Metrics that are the largest of the instances' numbers with the same name."""
-
 FAILING: Final = {
     "EccInstances": "EccUncorrectedRise",
     "ErrorInstances": "ExecutionErrors",
@@ -250,9 +247,9 @@ class Failing:
 
     instance_id: str
     count: float
-    owners: Sequence[str] = ()
-    details: Counts = field(default_factory=dict)
-    region: str | None = None
+    owners: Sequence[str]
+    details: Counts
+    region: str | None
 
 
 def failing_instance(record: MinuteRecord, member: str, count: float) -> Failing:

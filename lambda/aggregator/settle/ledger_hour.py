@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, minute_at_ms
+from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
@@ -109,7 +109,7 @@ class BucketHour:
 
     def _is_missed(self, last: InstanceMinute, minute: int, latest: Counts) -> bool:
         instance_id = last.record.instance_id
-        seen = minute_at_ms(last.record.minute_ms)
+        seen = last.record.epoch_minute
         if last.gone or minute - seen > SILENT_FORGET_MINUTES:
             return False
         if latest[instance_id] > seen:

@@ -20,7 +20,7 @@ import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import expires_s, minute_at_ms, start_ms
+from aggregator.minutes import expires_s, start_ms
 from aggregator.storage.values import RecordItem
 from neuron_wire import MinuteRecord, WireFormatError, encode
 from neuron_wire.line_members import NOT_JSON
@@ -150,7 +150,7 @@ def _with_holders(record: MinuteRecord, count: int) -> MinuteRecord:
 
 def _item(record: MinuteRecord, expires_s: int) -> RecordItem:
     return RecordItem(
-        minute=minute_at_ms(record.minute_ms),
+        minute=record.epoch_minute,
         bucket=bucket_of(record.instance_id),
         key=key_of(record),
         payload=packed(encode(record.members()).encode()),
@@ -185,7 +185,7 @@ def packs_of(records: Iterable[MinuteRecord], late_minutes: int) -> list[RecordI
     """
     places: dict[tuple[int, int], dict[Identity, MinuteRecord]] = {}
     for record in records:
-        place = minute_at_ms(record.minute_ms), bucket_of(record.instance_id)
+        place = record.epoch_minute, bucket_of(record.instance_id)
         places.setdefault(place, {})[identity_of(record)] = record
     return [
         RecordItem(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.rollups.instances import IdleInstance
-from aggregator.rollups.rollup import Rollup
+from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import due
 from neuron_wire.holders import Holder
 from tests.aggregator.rollups.rollup_texts import cores
@@ -17,18 +17,12 @@ from tests.aggregator.rollups.rollup_texts import cores
 
 def rollup(records=1, gauges=None, types=None, **tallies):
     """Return a rollup with these tallies."""
-    return Rollup(
-        cluster="training",
+    return replace(
+        RollupInProgress("training", 15).finish(()),
         gauges=gauges or {"Instances": 1},
         tallies=tallies,
         records=records,
         types=types or {},
-        types_left_out=0,
-        idle_instances=(),
-        silent=(),
-        stragglers=(),
-        duplicates=(),
-        failing={},
     )
 
 
@@ -44,7 +38,7 @@ def test_a_name_alone_is_due():
 
     def with_idle(name):
         record = replace(cores("a", idle=(20,)), holders=(Holder("0", name),))
-        idle = IdleInstance(record, cores=(0,), minutes=20)
+        idle = IdleInstance(record, (0,), 20, None, None, in_other_clusters=False)
         return replace(rollup(), idle_instances=(idle,))
 
     first = due(with_idle("ml/llama"), None)
