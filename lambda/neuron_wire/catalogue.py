@@ -267,11 +267,6 @@ ROLLUP_NUMBERS: Final = {
 }
 """All members that the parameter Metrics can make a metric; the others stay properties."""
 
-NUMBERS_OF_A_TYPE: Final = tuple(
-    name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(ROLLUP_KIND)
-)
-"""The numbers that a rollup also has for each instance type."""
-
 ALARMS: Final = {name: ClusterAlarm(name, **entry) for name, entry in _CATALOGUE["alarms"].items()}
 """The alarms on clusters, by logical ID without `Alarm`."""
 

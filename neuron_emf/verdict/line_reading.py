@@ -65,20 +65,20 @@ def parse_instance_lines(
     if counts and stream not in counts:
         ((stream, _),) = counts.most_common(1)
     own: list[MinuteRecord] = []
-    received: list[int | None] = []
+    copies_of_newest: list[GroupLine] = []
     elsewhere: dict[str, list[MinuteRecord]] = defaultdict(list)
     for record, same in found:
-        receipts = [line.received_ms for line in same if line.stream == stream]
-        if receipts:
+        in_stream = [line for line in same if line.stream == stream]
+        if in_stream:
             own.append(record)
-            received = receipts
+            copies_of_newest = in_stream
         else:
             elsewhere[same[0].stream].append(record)
-    known = [received_ms for received_ms in received if received_ms is not None]
+    received = (line.received_ms for line in copies_of_newest)
     return InstanceLines(
         stream=stream,
         own=own,
-        received_ms=min(known, default=None),
+        received_ms=min(filter(None, received), default=None),
         elsewhere=elsewhere if is_whole_group else None,
         unreadable=unreadable,
     )

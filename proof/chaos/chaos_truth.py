@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from local.rehearsal.comparison import Problem
-from neuron_wire.catalogue import NUMBERS_OF_A_TYPE
 from proof import reference
 from proof.reference_instance import shut_down
 from proof.rollup_differences import LIST_PRICES, if_not, of_rollup
@@ -90,9 +89,11 @@ def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> 
     if rows.keys() != types.keys():
         yield "Types", _names(types.keys()), _names(rows.keys())
     for instance_type in sorted(rows.keys() & types.keys()):
-        for name in NUMBERS_OF_A_TYPE:
-            number = types[instance_type].get(name)
-            said = rows[instance_type].get(name)
+        expected = types[instance_type]
+        row = rows[instance_type]
+        for name in sorted({*expected, *row} - {"InstanceType"}):
+            number = expected.get(name)
+            said = row.get(name)
             yield from if_not(f"{name} of {instance_type}", number, said)
 
 
