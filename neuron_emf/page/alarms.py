@@ -226,12 +226,11 @@ class MessageLines:
                     self._take(text)
                 self._read_ms = now_ms
                 oldest_ms = now_ms - MESSAGES_MINUTES * MINUTE_MS
-                for key in [*self._messages]:
-                    if self._messages[key]["at_ms"] < oldest_ms:
-                        del self._messages[key]
-            return sorted(
-                self._messages.values(), key=lambda message: message["at_ms"], reverse=True
-            )
+                newest = sorted(self._messages.items(), key=lambda pair: -pair[1]["at_ms"])
+                self._messages = {
+                    key: message for key, message in newest if message["at_ms"] >= oldest_ms
+                }
+            return [*self._messages.values()]
 
     def _take(self, text: str) -> None:
         line = parsed_object(text)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented
 from neuron_emf.reading import LogGroup
-from neuron_emitter.errors import SourceError
+from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -32,10 +32,6 @@ SAMPLED_BEFORE_MS: Final = 10 * MINUTE_MS
 _QUERY_TIMEOUT_S: Final = 60.0
 _QUERY_POLL_S: Final = 0.5
 _UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
-
-
-class UnknownQueryError(ValueError):
-    """The stack has saved no such query."""
 
 
 class PaidQueries:
@@ -69,13 +65,13 @@ class PaidQueries:
         Return the rows of the query *name* over the last *minutes*; CloudWatch bills it.
 
         Raises:
-            UnknownQueryError: If there is no such query.
+            SettingsError: If there is no such query.
             SourceError: If CloudWatch Logs refuses, does not answer, or is too slow.
         """
         group, text = self._definitions().get(name, ("", ""))
         if not group:
             msg = "The stack has no saved query of that name. Choose another one."
-            raise UnknownQueryError(msg)
+            raise SettingsError(msg)
         now_s = self._now_ms() // 1000
         with documented(ACTIONS_ON_GROUPS[0]):
             query_id = self._logs.start_query(
@@ -104,8 +100,8 @@ class PaidQueries:
             if status == "Complete":
                 return answer
             if status not in _UNFINISHED or waited_s >= _QUERY_TIMEOUT_S:
-                said = f"The query is {str(status)[:40]} after {waited_s:.0f} s"
-                msg = f"{said}. Choose a shorter time and run it again."
+                state = f"The query is {str(status)[:40]} after {waited_s:.0f} s"
+                msg = f"{state}. Choose a shorter time and run it again."
                 raise SourceError(msg)
             time.sleep(_QUERY_POLL_S)
             waited_s += _QUERY_POLL_S

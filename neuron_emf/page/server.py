@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import NoOutputError, refusal_cause
-from neuron_emf.page.paid_queries import UnknownQueryError
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emitter.errors import EmitterError, SettingsError, SourceError
 
@@ -215,8 +214,6 @@ def problem_of(error: Exception) -> tuple[HTTPStatus, JsonObject]:
     cause = error.__cause__
     if isinstance(error, UnknownClusterError):
         status, kind = HTTPStatus.NOT_FOUND, "cluster"
-    elif isinstance(error, UnknownQueryError):
-        status, kind = HTTPStatus.NOT_FOUND, "fault"
     elif isinstance(error, NoOutputError):
         kind = "ledger"
     elif isinstance(error, SettingsError):

@@ -417,20 +417,23 @@ class PageView:
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        minutes = _minutes(query)
         if self._account.is_rehearsal:  # the emulator has none
-            return {"minutes": minutes, "queries": []}
-        return {"minutes": minutes, "queries": self._queries.price_queries(minutes)}
+            return {"queries": []}
+        return {"queries": self._queries.price_queries(self._query_minutes(query))}
 
     def query(self, query: Query) -> JsonObject:
         """
         Run a saved query over the last minutes, which CloudWatch bills.
 
         Raises:
-            UnknownQueryError: If there is none of that name.
+            SettingsError: If there is none of that name.
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        return self._queries.run_query(query.get("name", ""), _minutes(query))
+        return self._queries.run_query(query.get("name", ""), self._query_minutes(query))
+
+    def _query_minutes(self, query: Query) -> int:
+        """Return the minutes of the range of *query*, at most those that the page keeps."""
+        return min(span_of(query.get("range", ""), self._now_ms()).minutes, KEPT_MINUTES)
 
     def _chosen(self, query: Query) -> str:
         """Return the selected cluster, empty for all."""
@@ -450,14 +453,6 @@ def _of_cluster(cells: Cells, cluster: str) -> Cells:
 def _in_console(text: str) -> str:
     """Return *text* as CloudWatch's console has it after the `#`: quoted twice, `%` as `$`."""
     return quote(quote(text, safe=""), safe="").replace("%", "$")
-
-
-def _minutes(query: Query) -> int:
-    """Return the range of a tab in minutes; an hour if it has no number."""
-    text = query.get("minutes", "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 4):
-        return HOUR_MINUTES
-    return min(max(int(text), ROLLUP_LOOKBACK_MINUTES), KEPT_MINUTES)
 
 
 def policy(account: Account, region: str | None, ledger_bucket: str = "") -> JsonObject:

@@ -64,22 +64,13 @@ _QUIET_STATES: Final = {
 }
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
-_CLUSTER_HEADS: Final = (
-    "Cluster",
-    "Idle cores",
-    "Known",
-    "USD/h",
-    "Avoidable",
-    "Coverage",
-    "Silent",
-)
 _CLUSTER_NUMBERS: Final = {
-    "idle_cores": amount,
-    "known_cores": amount,
-    "usd_per_hour": dollars,
-    "avoidable_usd_per_hour": dollars,
-    "coverage_percent": coverage_words,
-    "silent": amount,
+    "Idle cores": ("idle_cores", amount),
+    "Known": ("known_cores", amount),
+    "USD/h": ("usd_per_hour", dollars),
+    "Avoidable": ("avoidable_usd_per_hour", dollars),
+    "Coverage": ("coverage_percent", coverage_words),
+    "Silent": ("silent", amount),
 }
 _LONGEST_NOTE: Final = 200
 _LONGEST_SENTENCE: Final = 300
@@ -139,8 +130,9 @@ def parts_of(answer: Answer) -> list[RenderableType]:
     clusters = [row for row in answer["clusters"] if answer["cluster"] in ("", row["cluster"])]
     if clusters:
         rows = [_cluster(row) for row in clusters]
-        numbers = range(1, len(_CLUSTER_HEADS))
-        parts += [Text("\nIdle cores by cluster"), _table(_CLUSTER_HEADS, rows, numbers)]
+        heads = ("Cluster", *_CLUSTER_NUMBERS)
+        numbers = range(1, len(heads))
+        parts += [Text("\nIdle cores by cluster"), _table(heads, rows, numbers)]
     parts += [Text(f"\n{note}") for note in (*answer["notes"], *answer["differences"])]
     return [Constrain(part, TERMINAL_COLUMNS) for part in parts]
 
@@ -280,7 +272,7 @@ def _quiet_words(alarms: Sequence[Answer]) -> str:
 
 
 def _cluster(row: Answer) -> tuple[str, ...]:
-    numbers = [(row[name], words_of) for name, words_of in _CLUSTER_NUMBERS.items()]
+    numbers = [(row[name], words_of) for name, words_of in _CLUSTER_NUMBERS.values()]
     words = ("unknown" if number is None else words_of(number) for number, words_of in numbers)
     return shown_name(row["cluster"]), *words
 

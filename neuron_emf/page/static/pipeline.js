@@ -5,7 +5,6 @@
 import { html, useState } from "./vendor/ui.js";
 import { isOlder, isSnapshot, useAnswer } from "./data.js";
 import { Name, Section, Skeleton, Term, Trouble } from "./parts.js";
-import { isLedgerRange, rangeMinutes } from "./state.js";
 import { clockWithSeconds, counted, figure, list, megabytes, zoneName } from "./words.js";
 
 const OF_CLOSE = /** @type {[string, string][]} */ ([
@@ -27,7 +26,6 @@ export function Pipeline({ state, now }) {
 }
 
 const SMALLEST_USD = 0.0001;
-const MAX_QUERY_MINUTES = 1_440;
 
 /**
  * Queries of Logs Insights that the stack saved: none runs before its button is pressed.
@@ -36,14 +34,13 @@ const MAX_QUERY_MINUTES = 1_440;
  */
 function Queries({ range }) {
   const [isOpen, setOpen] = useState(false);
-  const minutes = isLedgerRange(range) ? MAX_QUERY_MINUTES : rangeMinutes(range);
-  const { value, failure, again } = useAnswer("/queries.json", { minutes }, { on: isOpen, every_s: 0 });
+  const { value, failure, again } = useAnswer("/queries.json", { range }, { on: isOpen, every_s: 0 });
   const onToggle = (/** @type {any} */ event) => setOpen(event.currentTarget.open);
   return html`<details class="more" onToggle=${onToggle}><summary>Saved queries of CloudWatch Logs Insights</summary>
     ${failure && html`<${Trouble} what="Saved queries" failure=${failure} again=${again} />`}
     ${isOpen && !value && !failure && html`<${Skeleton} />`}
     ${value && !value.queries.length && html`<p class="soft">The stack has no saved queries.</p>`}
-    ${value && html`<ul class="queries">${value.queries.map((/** @type {import("./types.js").Query} */ query) => html`<${Query} key=${query.name} query=${query} minutes=${minutes} />`)}</ul>`}
+    ${value && html`<ul class="queries">${value.queries.map((/** @type {import("./types.js").Query} */ query) => html`<${Query} key=${query.name} query=${query} range=${range} />`)}</ul>`}
   </details>`;
 }
 
@@ -54,10 +51,10 @@ function price(usd) {
   return usd < SMALLEST_USD ? "under 0.0001 USD" : `at most ${usd.toFixed(4)} USD`;
 }
 
-/** @param {{ query: import("./types.js").Query, minutes: number }} props */
-function Query({ query, minutes }) {
+/** @param {{ query: import("./types.js").Query, range: string }} props */
+function Query({ query, range }) {
   const [isRun, setRun] = useState(false);
-  const { value, failure, isLoading, seconds, again } = useAnswer("/query.json", { name: query.name, minutes }, { on: isRun, every_s: 0, method: "POST" });
+  const { value, failure, isLoading, seconds, again } = useAnswer("/query.json", { name: query.name, range }, { on: isRun, every_s: 0, method: "POST" });
   const run = () => (isRun ? again() : setRun(true));
   const words = `${price(query.usd)}, ${megabytes(query.bytes)}`;
   return html`<li><button type="button" class="button" disabled=${isLoading} aria-label=${`Run ${query.name}, ${words}`} onClick=${run}>Run</button>
