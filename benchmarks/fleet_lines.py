@@ -85,6 +85,11 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     for holding in holdings.values():
         holding.quiet_minutes = None if holding.executions else draw.randrange(1, 1_000)
     owners, owners_more = list_owners(holdings)
+    latencies = {
+        "DeviceLatencyP50Mean": _significant(0.9 * p50_s),
+        "DeviceLatencyP99Max": _significant(2.5 * p50_s),
+        "LatencyGapP50": _significant(0.1 * p50_s),
+    }
     return MinuteRecord(
         cluster=cluster,
         instance_id=f"i-0{draw.getrandbits(64):016x}",
@@ -109,10 +114,13 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
         device_memory_used_bytes=draw.randrange(512 * _GIB),
         device_memory_total_bytes=512 * _GIB,
         readings={
-            **dict.fromkeys(READING_MEMBERS, 0),
+            **dict.fromkeys(READING_MEMBERS.keys() - latencies.keys(), 0),
+            **(latencies if works else {}),
+            "RuntimeHostMemory": draw.randrange(64 * _GIB),
             "HostMemoryUsed": draw.randrange(512 * _GIB),
             "HostMemoryTotal": 512 * _GIB,
             "HostCpuPercent": round(draw.uniform(0, 100), 2),
+            "EccCorrected": draw.randrange(100),
         },
         ecc_corrected_rise=0,
         ecc_uncorrected_rise=0,

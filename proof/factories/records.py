@@ -89,6 +89,8 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
 
 def _reading(draw: random.Random, unit: str) -> float:
     """Return a reading of usual length; hardware faults and other counts are few."""
+    if unit == "Seconds":
+        return significant(draw.random())
     if unit == "Bytes":
         return draw.getrandbits(39)
     return draw.randrange(10) if unit == "Count" else round(draw.uniform(0, 100), 2)

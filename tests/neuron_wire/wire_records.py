@@ -190,7 +190,11 @@ LONGEST_RECORD: dict[str, Any] = {
     "tera_flops": 12_345.6789,
     "device_memory_used_bytes": 1_649_267_441_664,
     "device_memory_total_bytes": 1_649_267_441_664,
-    "readings": {name: _LONGEST_BY_UNIT[reading.unit] for name, reading in READING_MEMBERS.items()},
+    "readings": {
+        **{name: _LONGEST_BY_UNIT[reading.unit] for name, reading in READING_MEMBERS.items()},
+        "EccCorrected": 1_234_567,
+        "EccUncorrected": 123_456,
+    },
 }
 
 LABELS: dict[str, str | int] = {
