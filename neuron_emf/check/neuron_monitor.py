@@ -37,7 +37,6 @@ _COUNTERS_ADVICE: Final = (
     f"look at {_COUNTERS} in the output of neuron-monitor, and check for a newer neuron-emf"
 )
 _ALL_UNKNOWN: Final = "all cores are unknown"
-_REPORT_POLL_S: Final = 0.25
 _RUN_IT: Final = "run it manually to see why"
 _DRIVER_ADVICE: Final = (
     "install aws-neuronx-dkms, check that /dev/neuron0 exists, and pass it to the container "
@@ -100,7 +99,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         return failed(result, "make it executable"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
-            chunk = child.read_chunk(min(_REPORT_POLL_S, within_s - passed_s))
+            chunk = child.read_chunk(within_s - passed_s)
             passed_s = time.monotonic() - began_s
             has_ended = chunk is None
             reports = framer.end_input() if chunk is None else framer.frame_chunk(chunk)

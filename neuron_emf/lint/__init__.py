@@ -62,6 +62,11 @@ _ID_NAME: Final = re.compile(
 _ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _LOGGED_MOMENT)
 
 
+_Kind = Literal["emf", "text", "json", "blank"]
+_KIND_BY_FIRST: Final[dict[bytes, _Kind]] = {b"": "blank", b"{": "json"}
+"""Kinds of lines without EMF, by their first byte; any other is text."""
+
+
 class LineVerdict(NamedTuple):
     """
     The judgment of one line.
@@ -75,7 +80,7 @@ class LineVerdict(NamedTuple):
             with an error.
     """
 
-    kind: Literal["emf", "text", "json", "blank"]
+    kind: _Kind
     violations: tuple[Violation, ...] = ()
     metrics: frozenset[int] = frozenset()
 
@@ -87,8 +92,7 @@ def judge(line: bytes, now_ms: int | None) -> LineVerdict:
     It may be cut to the length of a log event.
     """
     if _QUOTED_DIRECTIVES.search(line) is None:
-        first = line.strip()[:1]
-        return LineVerdict("json" if first == b"{" else "text" if first else "blank")
+        return LineVerdict(_KIND_BY_FIRST.get(line.strip()[:1], "text"))
     text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
     prefix, brace, _ = text.partition("{")
     if prefix.strip() in ("", "["):

@@ -201,7 +201,9 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
     shown = safe_name("/".join(rest.split("/")[:2]) if kind == "pod" else rest)
     short = f"{noun} {shown}" if noun else safe_name(owner)
     words = f"{short} ({', '.join(marks)})" if marks else short
-    asked = marks[0] if marks else short if kind == "team" else f"the owner of {short}"
+    asked = short if kind == "team" else f"the owner of {short}"
+    if marks:
+        asked = marks[0]
     return OwnerWords(short, words, asked, end)
 
 

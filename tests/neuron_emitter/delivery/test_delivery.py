@@ -135,10 +135,11 @@ def test_a_destination_that_rejects_every_record_does_not_empty_the_spool(
     delivery = deliver_to(destination)
     fill(spool, *texts)
     with caplog.at_level(logging.ERROR, "neuron_emitter"):
-        while not isinstance((attempt := delivery.attempt())[0], Refused):
-            pass
-    assert "all_invalid" == attempt[0].reason
-    assert REFUSED_WAIT_S == attempt[1]
+        outcome, wait_s = delivery.attempt()
+        while not isinstance(outcome, Refused):
+            outcome, wait_s = delivery.attempt()
+    assert "all_invalid" == outcome.reason
+    assert REFUSED_WAIT_S == wait_s
     assert MAX_POISON_IN_A_ROW == len(quarantined) == 100
     assert {"invalid": 100} == spool.health().dropped
     assert 50 == spool.health().records
