@@ -45,7 +45,7 @@ def require_python() -> None:
         raise MachineError(msg)
     try:
         import ensurepip  # noqa: F401, PLC0415 - Debian ships it in a package of its own
-        import venv  # noqa: F401, PLC0415
+        import venv  # noqa: F401, PLC0415 - as above
     except ImportError as error:
         msg = (
             f"{sys.executable} cannot make virtual environments: it has no {error.name};"
