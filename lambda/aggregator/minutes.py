@@ -76,6 +76,9 @@ def hour_of(event: JsonObject, member: str = "Hour") -> int | None:
     """
     Return the hour in *member* of *event*, whole hours since the epoch; None if there is none.
 
+    >>> hour_of({"Hour": "1970-01-02T03:00Z"}), hour_of({})
+    (27, None)
+
     Raises:
         NoHourError: If the member is not an hour.
     """

@@ -134,7 +134,12 @@ def _append(
 
 
 def owner_name(name: str | None) -> str:
-    """Return *name* as in a line; `[unnamed]` for no name and for a placeholder."""
+    """
+    Return *name* as in a line; `[unnamed]` for no name and for a placeholder.
+
+    >>> owner_name("ml/train-0"), owner_name(None), owner_name("[others]")
+    ('ml/train-0', '[unnamed]', '[unnamed]')
+    """
     return name if name and name not in PLACEHOLDER_OWNERS else UNNAMED_OWNER
 
 

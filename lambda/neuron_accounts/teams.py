@@ -105,8 +105,11 @@ def team_rules(text: str) -> TeamRules:
 
 
 def team_rules_of_file(text: str) -> TeamRules:
-    """
+    r"""
     Return the rules in a file, one per line; blank lines and lines with `#` at the start have none.
+
+    >>> team_rules_of_file("# research\nresearch|slurm:*=ml").team_of("research", "slurm:7 ada")
+    'ml'
 
     Raises:
         ParameterTextError: If a line is not a rule; the message begins with the line's number.

@@ -65,7 +65,12 @@ def utilization_members(per_core: Percents) -> Members:
 
 
 def read_core_state(line: JsonObject) -> str:
-    """Return the letters of a line; an empty text if the number of cores is unknown."""
+    """
+    Return the letters of a line; an empty text if the number of cores is unknown.
+
+    >>> read_core_state({"CoreState": "bba?"})
+    'bba?'
+    """
     state = line.get("CoreState")
     if state is None:
         return ""
@@ -78,7 +83,12 @@ def read_core_state(line: JsonObject) -> str:
 
 
 def read_utilization(line: JsonObject, state: str) -> Percents:
-    """Return the percent of each core, None if its letter in *state* is `?`."""
+    """
+    Return the percent of each core, None if its letter in *state* is `?`.
+
+    >>> read_utilization({"NeuronCoreUtilization": [93.5, 0.0]}, "ba?")
+    (93.5, 0.0, None)
+    """
     given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"
     )
@@ -104,7 +114,12 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
 
 
 def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
-    """Return the idle minutes of each core."""
+    """
+    Return the idle minutes of each core.
+
+    >>> read_idle_minutes({"CoreIdleMinutes": [0, 62]}, "ba")
+    (0, 62)
+    """
     given = read_array(line, "CoreIdleMinutes")
     if not given:
         # 0 means not known to be idle, so no core is counted as idle.
@@ -133,7 +148,12 @@ def core_ranges(cores: Iterable[int]) -> str:
 
 
 def cores_in(line: JsonObject, name: str, width: int = MAX_CORES) -> Sequence[int]:
-    """Return the cores in a member of *line*; none if it is not a list of cores below *width*."""
+    """
+    Return the cores in a member of *line*; none if it is not a list of cores below *width*.
+
+    >>> cores_in({"Cores": "0-2"}, "Cores"), cores_in({"Cores": "0-2"}, "Cores", width=2)
+    ((0, 1, 2), ())
+    """
     text = line.get(name)
     try:
         cores = core_indexes(text) if isinstance(text, str) else ()

@@ -108,7 +108,14 @@ def holder_members(holders: Iterable[Holder]) -> list[Members]:
 
 
 def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
-    """Return the holders of a line, and the number of further ones."""
+    """
+    Return the holders of a line, and the number of further ones.
+
+    >>> line = {"Holders": [{"Cores": "0-3", "Name": "ml/a-0"}], "HoldersMore": 2}
+    >>> holders, more = read_holders(line)
+    >>> holders[0].cores, holders[0].name, more
+    ('0-3', 'ml/a-0', 2)
+    """
     entries = line.get("Holders")
     more = line.get("HoldersMore")
     if entries is None and more is None:

@@ -139,7 +139,12 @@ def _encodable(text: str) -> str:
 
 
 def minute_in(line: JsonObject, name: str) -> int | None:
-    """Return the minute of a time in *line*, since the epoch; None if there is none."""
+    """
+    Return the minute of a time in *line*, since the epoch; None if there is none.
+
+    >>> minute_in({"Minute": "1970-01-01T01:02Z"}, "Minute")
+    62
+    """
     start_ms = minute_of(line.get(name))
     return None if start_ms is None else start_ms // MINUTE_MS
 

@@ -194,6 +194,10 @@ def read_owners(line: JsonObject, state: str) -> Owned:
     Return the owners of a line whose cores have *state*; none for a line of an older emitter.
 
     The cores of an entry that cannot be read still count as owned, if they can be read.
+
+    >>> owners, others = read_owners({"Owners": [{"Name": "ml/a-0", "Cores": "0-1"}]}, "ab?u")
+    >>> owners[0].name, owners[0].cores, others
+    ('ml/a-0', '0-1', '')
     """
     given = line.get("Owners")
     more = line.get("OwnersMore")

@@ -39,6 +39,9 @@ def safe_name(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     A character with a special meaning in a shell, a page or a chat becomes a question mark, an
     address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners stay.
     Log lines and JSON for programs keep names unchanged.
+
+    >>> safe_name("ml/train-0"), safe_name("$(reboot)"), safe_name("=1+1")
+    ('ml/train-0', '?(reboot)', "'=1+1")
     """
     if _PLACEHOLDER.fullmatch(text):
         return text

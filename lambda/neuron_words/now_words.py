@@ -171,6 +171,9 @@ def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=")
     Return `PriceOverrides=us-west-2/trn2.48xlarge=USD`, the setting for *types* without a price.
 
     It has at most five types that *setting* accepts; empty if there is none.
+
+    >>> price_overrides_line(["us-east-2/trn2.48xlarge"])
+    'PriceOverrides=us-east-2/trn2.48xlarge=USD'
     """
     fit = [
         name

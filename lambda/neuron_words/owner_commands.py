@@ -44,7 +44,12 @@ _PLACE_FORMATS: Final = {
 
 
 def owner_commands(owner: str, cluster: str, region: str) -> Commands:
-    """Return the commands for *owner*, of ECS in *cluster*; none if its name has no known form."""
+    """
+    Return the commands for *owner*, of ECS in *cluster*; none if its name has no known form.
+
+    >>> owner_commands("slurm:4711 ada", "training", "us-east-1")[0].text
+    'scontrol show job 4711'
+    """
     return _formed(_TABLES["commands"], owner, {"cluster": cluster, "region": region})
 
 

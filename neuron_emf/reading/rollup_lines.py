@@ -141,7 +141,12 @@ class PublishedRollup:
 
 
 def parsed_object(text: str) -> JsonObject | None:
-    """Return the JSON object in *text*; None for anything else."""
+    """
+    Return the JSON object in *text*; None for anything else.
+
+    >>> parsed_object('{"Kind": "rollup"}'), parsed_object("START")
+    ({'Kind': 'rollup'}, None)
+    """
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):

@@ -36,7 +36,12 @@ CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
 
 
 def core_indexes(keys: Iterable[str]) -> set[int]:
-    """Return the cores with these keys, without keys that no core can have."""
+    """
+    Return the cores with these keys, without keys that no core can have.
+
+    >>> sorted(core_indexes(["0", "12", "all", "-1"]))
+    [0, 12]
+    """
     return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 

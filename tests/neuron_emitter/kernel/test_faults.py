@@ -226,7 +226,7 @@ def take(faults, *, is_end=False, now_s=FAULTS_NOW_S):
 
 
 def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
-    """Of 5,000 faults in a minute, ten have an event, and one event counts the rest."""
+    """Ten of 5,000 faults in a minute have an event, and one event counts the rest."""
     log.say(*(fault_message(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
     faults = KernelFaults(log)
     *single, rest = take(faults, is_end=True)

@@ -78,7 +78,7 @@ def test_axe_finds_nothing_before_anything_is_known(open_page, address, held, sc
 
 @pytest.mark.parametrize("kind", ["token", "denied"])
 def test_axe_finds_nothing_in_trouble(open_page, address, watched, kind):
-    """With an error of the whole page or of any part, axe finds no violation."""
+    """The page has no axe violation if it or any part shows an error."""
     refusal = {"error": "It was refused.", "kind": kind, "action": "logs:FilterLogEvents"}
     routes = [(DATA_ROUTE, lambda route: route.fulfill(status=503, json=refusal))]
     page = loaded(open_page(address, routes=routes))
