@@ -71,10 +71,6 @@ class MetricsInsightsQuery:
     group_by: tuple[str, ...] = ()
     where: tuple[tuple[str, str], ...] = ()
 
-    def takes(self, names: set[str]) -> bool:
-        """Return True if it finds metrics with dimensions of these *names*."""
-        return set(self.dimensions) == names if self.dimensions is not None else True
-
 
 def parse_query(text: str) -> MetricsInsightsQuery:
     """

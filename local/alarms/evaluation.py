@@ -187,7 +187,8 @@ def _groups(
     parts: dict[Dimensions, dict[int, list[StatisticSet]]] = defaultdict(lambda: defaultdict(list))
     for dimensions, statistics in found.items():
         names = {name for name, _ in dimensions}
-        if not query.takes(names) or not set(query.where) <= set(dimensions):
+        is_other = query.dimensions is not None and set(query.dimensions) != names
+        if is_other or not set(query.where) <= set(dimensions):
             continue
         group = tuple(pair for pair in dimensions if pair[0] in query.group_by)
         for start, sets in statistics.items():

@@ -81,19 +81,13 @@ class PublishedMinute:
         return [float(line[name]) for line in self.printed if name in line]
 
 
-class PublishedRollups:
-    """The rollup lines among the events of a log group."""
-
-    def __init__(self) -> None:
-        self.minutes: dict[ClusterMinute, PublishedMinute] = defaultdict(PublishedMinute)
-
-    def add_messages(self, messages: Iterable[str]) -> int:
-        """Keep the rollups among *messages*. Return their number."""
-        lines = [json.loads(message) for message in messages if _ROLLUP_MARK in message]
-        for line in lines:
-            key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
-            self.minutes[key].printed.append(line)
-        return len(lines)
+def add_rollups(minutes: dict[ClusterMinute, PublishedMinute], messages: Iterable[str]) -> int:
+    """Add the rollups among *messages* to *minutes*. Return their number."""
+    lines = [json.loads(message) for message in messages if _ROLLUP_MARK in message]
+    for line in lines:
+        key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
+        minutes.setdefault(key, PublishedMinute()).printed.append(line)
+    return len(lines)
 
 
 def read_metrics(

@@ -177,7 +177,7 @@ class Rehearsal:
         due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
         patience_s = HISTORY_PATIENCE_S
         stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
-        missing = due.keys() - stack.rollups.minutes.keys()
+        missing = due.keys() - stack.rollups.keys()
         if missing:
             msg = f"{len(missing)} of {len(due)} rollups were missing after {patience_s:.0f} s"
             raise EmbeddedAwsError(msg)
@@ -305,7 +305,7 @@ class Rehearsal:
         expected = {**history, **live}
         if is_cut:  # do not wait for minutes that are not closed yet
             stack.read_new_rollups()
-            expected = {key: expected[key] for key in expected.keys() & stack.rollups.minutes}
+            expected = {key: expected[key] for key in expected.keys() & stack.rollups}
             live = {key: live[key] for key in live.keys() & expected}
         else:
             newest = max(minute_s // MINUTE_S for _, minute_s in expected)
@@ -313,7 +313,7 @@ class Rehearsal:
                 self._workspace.wait(1.0)
                 stack.read_new_rollups()
             stack.close_until(expected, self._workspace, CLOSE_PATIENCE_S)
-        rollups = stack.rollups.minutes
+        rollups = stack.rollups
         problems = against_truth(expected, rollups)
         compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
         problems += against_owners(core_owners(), compared)

@@ -17,7 +17,7 @@ from local.alarms.history import CloudWatchHistory
 from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.embedded_aws.clients import EMBEDDED_REGION
 from local.pump import EmfPump
-from local.rehearsal.comparison import PublishedRollups, against_truth
+from local.rehearsal.comparison import add_rollups, against_truth
 from local.rehearsal.page import AccountEndpoint
 from neuron_wire.names import MINUTE_S
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from local.embedded_aws.emulator import EmbeddedAws
     from local.embedded_aws.sam_deployment import Deployment
     from local.monitor.simulator_truth import Expected
-    from local.rehearsal.comparison import ClusterMinute
+    from local.rehearsal.comparison import ClusterMinute, PublishedMinute
     from local.rehearsal.workspace import Workspace
 
 STACK_NAME: Final = "neuron-emf"
@@ -85,7 +85,7 @@ class DeployedStack:
         self.records_group = outputs["EmitterLogGroupName"]
         rollups_group = outputs["RollupsLogGroupName"]
         self.resources = deployment.resources
-        self.rollups = PublishedRollups()
+        self.rollups: dict[ClusterMinute, PublishedMinute] = {}
         self.place = AccountEndpoint(
             aws.endpoint_url, EMBEDDED_REGION, self.records_group, rollups_group, STACK_NAME
         )
@@ -97,7 +97,7 @@ class DeployedStack:
     def read_new_rollups(self) -> int:
         """Extract the new lines. Return the number of new rollup lines."""
         events = self.pump.extract_new_lines()[self.place.rollups_log_group]
-        return self.rollups.add_messages(event.message for event in events)
+        return add_rollups(self.rollups, (event.message for event in events))
 
     def stored_records(self) -> int:
         """
@@ -161,9 +161,9 @@ class DeployedStack:
         """
         started_s = news_s = time.monotonic()
         asked_s = started_s - again_s
-        while against_truth(expected, self.rollups.minutes):
+        while against_truth(expected, self.rollups):
             now_s = time.monotonic()
-            settled = now_s - news_s > SETTLED_S and not expected.keys() - self.rollups.minutes
+            settled = now_s - news_s > SETTLED_S and not expected.keys() - self.rollups
             if settled or now_s - started_s > patience_s:
                 return
             if now_s - asked_s >= again_s:

@@ -140,7 +140,7 @@ def late(context: AcceptContext) -> list[str]:
         lambda: context.differences(context.watched), ROLLUP_MINUTES
     )
     key = two_clusters(context.watched)[1].cluster, context.start_s + 60 * LATE
-    if len(context.rollups(context.watched).minutes[key].publications) < 2:
+    if len(context.rollups(context.watched)[key].publications) < 2:
         problems.append(f"the rollup of {key} was not restated")
     return problems
 
@@ -153,7 +153,7 @@ def metrics(context: AcceptContext) -> list[str]:
         if unpublished := context.differences(context.changed):  # it must not add to the metrics
             return unpublished
         context.extract_metrics()
-        lines = context.rollups(context.watched).minutes
+        lines = context.rollups(context.watched)
         found = read_metrics(history, context.start_s, int(time.time()))
         return [str(problem) for problem in against_metrics(lines, found)]
 
@@ -257,7 +257,7 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
 
     def missing_rollups() -> list[str]:
         context.differences(name)  # calls close if nothing else does
-        read = {minute_s * 1000 for _, minute_s in context.rollups(name).minutes}
+        read = {minute_s * 1000 for _, minute_s in context.rollups(name)}
         return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
 
     problems += context.wait_until_right(missing_rollups, AUDIT_MINUTES)

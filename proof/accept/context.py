@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from local.alarms.template import load
 from local.monitor.play import Play, run
 from local.pump import EmfPump, LogEvent
-from local.rehearsal.comparison import PublishedRollups
+from local.rehearsal.comparison import ClusterMinute, PublishedMinute, add_rollups
 from local.rehearsal.rehearsal_stack import overrides
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.destination import Delivered
@@ -197,12 +197,12 @@ class AcceptContext:
             for row in page["events"]
         ]
 
-    def rollups(self, stack: str) -> PublishedRollups:
+    def rollups(self, stack: str) -> dict[ClusterMinute, PublishedMinute]:
         """Return the rollups that close has printed."""
-        found = PublishedRollups()
+        minutes: dict[ClusterMinute, PublishedMinute] = {}
         events = self.events(self.stacks[stack].outputs["RollupsLogGroupName"])
-        found.add_messages(event.message for event in events)
-        return found
+        add_rollups(minutes, (event.message for event in events))
+        return minutes
 
     @cached_property
     def _pump(self) -> EmfPump:
@@ -261,9 +261,7 @@ class AcceptContext:
         expected = self.expected(stack)
         if not expected:
             return [f"{stack} has no lines"]
-        return [
-            str(difference) for difference in differences(self.rollups(stack).minutes, expected)
-        ]
+        return [str(difference) for difference in differences(self.rollups(stack), expected)]
 
     def wait_until_right(self, problems: Callable[[], list[str]], minutes: float) -> list[str]:
         """Ask again until there are no problems; return the last ones."""

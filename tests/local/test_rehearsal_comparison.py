@@ -6,7 +6,7 @@ import pytest
 
 from local.pump import extract
 from local.rehearsal.comparison import (
-    PublishedRollups,
+    add_rollups,
     against_metrics,
     against_owners,
     against_truth,
@@ -58,10 +58,10 @@ def line(publication=1, minute_s=ROLLUP_MINUTE_S, idle=(), **changes):
 
 def rollups(*lines):
     """Return the figures of rollup lines in a function's output."""
-    figures = PublishedRollups()
+    minutes = {}
     texts = ["START RequestId: 1", *lines, '{"level":"INFO"}', "{half", "END RequestId: 1"]
-    assert len(lines) == figures.add_messages(texts)
-    return figures.minutes
+    assert len(lines) == add_rollups(minutes, texts)
+    return minutes
 
 
 def test_a_right_rollup_has_no_problem():
@@ -135,10 +135,10 @@ def test_an_owner_that_is_not_the_one_played_is_found(holders, expected):
 
 def test_the_rollups_of_the_hour_name_the_owners_that_were_played(hour):
     """The rollups of the hour name the played owners, also the job on the idle instance."""
-    figures = PublishedRollups()
-    figures.add_messages(hour.rollups)
-    assert [] == against_owners(core_owners(), figures.minutes)
-    (last, *_) = figures.minutes["research", max(at_s for _, at_s in figures.minutes)].publications
+    minutes = {}
+    add_rollups(minutes, hour.rollups)
+    assert [] == against_owners(core_owners(), minutes)
+    (last, *_) = minutes["research", max(at_s for _, at_s in minutes)].publications
     (worst, *_) = last["TopIdleInstances"]
     (holder,) = worst["Holders"]
     assert "0-31" == worst["AttachedCores"]
