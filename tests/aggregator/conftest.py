@@ -1,6 +1,8 @@
-"""The DynamoDB table of the functions."""
+"""The DynamoDB table of the functions, and their clock."""
 
 from __future__ import annotations
+
+import time
 
 import boto3
 import pytest
@@ -9,7 +11,7 @@ from moto import mock_aws
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
-from tests.aggregator.handler_traces import CurrentStdout
+from tests.aggregator.handler_traces import HANDLERS_NOW_S, CurrentStdout
 from tests.aggregator.memory_stack import create_table
 
 
@@ -44,3 +46,9 @@ def functions(monkeypatch, dynamodb):  # noqa: ARG001 - the table is there
         monkeypatch.setattr(handler.logger.registered_handler, "stream", CurrentStdout())
     yield
     runtime.stack.cache_clear()
+
+
+@pytest.fixture
+def handlers_clock(monkeypatch):
+    """Set `time.time` to half past a minute, the same minute in each test."""
+    monkeypatch.setattr(time, "time", lambda: HANDLERS_NOW_S)

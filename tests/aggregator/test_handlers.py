@@ -12,10 +12,10 @@ from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from neuron_wire.catalogue import ALARMED, STACK_METRICS, members_of
 from proof.factories.invocations import Context, delivery
-from proof.factories.records import MINUTE, lines, record
-from tests.aggregator.handler_traces import documents, items, record_items
+from proof.factories.records import lines, record
+from tests.aggregator.handler_traces import HANDLERS_NOW_S, documents, items, record_items
 
-pytestmark = pytest.mark.usefixtures("functions")
+pytestmark = pytest.mark.usefixtures("functions", "handlers_clock")
 
 
 TICK: dict[str, object] = {
@@ -23,15 +23,6 @@ TICK: dict[str, object] = {
     "detail-type": "Scheduled Event",
     "source": "aws.scheduler",
 }
-
-
-HANDLERS_NOW_S = 60.0 * (MINUTE + 10_000) + 30
-
-
-@pytest.fixture(autouse=True)
-def _now(monkeypatch):
-    """Set `time.time` to half past a minute, the same minute in each test."""
-    monkeypatch.setattr(time, "time", lambda: HANDLERS_NOW_S)
 
 
 def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from typing import Any
 
 import pytest
@@ -13,16 +12,14 @@ from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
 from proof.factories.invocations import Context, batch, payload
 from proof.factories.records import lines, record
-from tests.aggregator.handler_traces import documents, records
+from tests.aggregator.handler_traces import HANDLERS_NOW_S, documents, records
 
-pytestmark = pytest.mark.usefixtures("functions")
+pytestmark = pytest.mark.usefixtures("functions", "handlers_clock")
 
 NOTHING_FAILED = {"batchItemFailures": []}
 
 
-def last_minute():
-    """Return the minute before the current minute."""
-    return int(time.time()) // 60 - 1
+LAST_MINUTE = int(HANDLERS_NOW_S) // 60 - 1
 
 
 SEQUENCE_NUMBER: Any = 7
@@ -42,8 +39,7 @@ def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dyna
     """
     Records after an invalid one are stored, because Lambda may drop the rest of the batch with it.
     """
-    minute = last_minute()
-    first, last = (payload(*lines(record(seq=seq, minute=minute))) for seq in (1, 2))
+    first, last = (payload(*lines(record(seq=seq, minute=LAST_MINUTE))) for seq in (1, 2))
     response: dict[str, Any] = ingest.handler(batch(first, *UNREADABLE_PAYLOADS, last), Context())
     numbers = [f"n-{number}" for number in range(1, 1 + len(UNREADABLE_PAYLOADS))]
     assert numbers == [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
@@ -63,7 +59,7 @@ def test_a_table_that_fails_brings_the_whole_batch_again(monkeypatch):
     """
     monkeypatch.setenv("TABLE_NAME", "no-such-table")
     runtime.stack.cache_clear()
-    event = batch(payload(*lines(record(minute=last_minute()))), b"junk")
+    event = batch(payload(*lines(record(minute=LAST_MINUTE))), b"junk")
     with pytest.raises(TableError):
         ingest.handler(event, Context())
 
@@ -73,7 +69,7 @@ def test_own_groups_in_a_batch_are_refused(dynamodb, capsys):
     Rollup lines are refused with a message, lines of the function's own log silently, and emitter
     lines in the same batch are stored.
     """
-    log_lines = lines(record(minute=last_minute()))
+    log_lines = lines(record(minute=LAST_MINUTE))
     event = batch(
         payload(*log_lines),
         payload(*log_lines, *log_lines, log_group="/neuron-emf/rollups"),

@@ -37,14 +37,14 @@ _OTHER_FUNCTION = f"arn:aws:lambda:{ACCOUNT_REGION}:{ACCOUNT_ID}:function:anothe
 Fault = Callable[["AccountDouble"], object]
 
 
-def add_policy(account: AccountDouble, name: str, criteria: str = "") -> None:
+def add_policy(account: AccountDouble, criteria: str = "") -> None:
     """
     Add a metric extraction policy as AWS describes it; without *criteria* it is for all log groups.
 
     AWS does not document the policy document, so a reader must not depend on its form.
     """
     policy = {
-        "policyName": name,
+        "policyName": "no-metrics",
         "policyDocument": json.dumps({"not": "documented"}),
         "lastUpdatedTime": 1_700_000_000_000,
         "policyType": "METRIC_EXTRACTION_POLICY",
@@ -56,7 +56,7 @@ def add_policy(account: AccountDouble, name: str, criteria: str = "") -> None:
 
 def _extraction_off(group: str) -> Fault:
     criteria = f'LogGroupName IN ["{group}"]'
-    return lambda account: add_policy(account, "no-metrics", criteria.format(account))
+    return lambda account: add_policy(account, criteria.format(account))
 
 
 def _filter(**changes: str) -> Fault:
@@ -97,7 +97,7 @@ ACCOUNT_FAULTS: Mapping[str, Fault] = {
     "subscription of another name": _filter(filterName="another"),
     "subscription of another pattern": _filter(filterPattern='"Kind"'),
     "subscription to another function": _filter(destinationArn=_OTHER_FUNCTION),
-    "extraction off everywhere": lambda account: add_policy(account, "no-metrics"),
+    "extraction off everywhere": add_policy,
     "extraction off for the records group": _extraction_off("{0.records_group}"),
     "extraction off for the rollups group": _extraction_off("{0.rollups_group}"),
     "clock behind": _clock(SKEW_S),

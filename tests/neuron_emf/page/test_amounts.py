@@ -228,7 +228,7 @@ def items_of(read, group):
     return found["items"], found["isWhole"]
 
 
-def idle_line(minute, listed, count, cluster="research"):
+def idle_line(minute, listed, count):
     """Return a rollup with two owners and *listed* of *count* idle instances."""
     owners = [
         {"Owner": "a", "Team": "t", "Cores": 2, "UsdPerHour": 1.5},
@@ -239,7 +239,11 @@ def idle_line(minute, listed, count, cluster="research"):
         for number in range(listed)
     ]
     return line(
-        cluster, minute, TopIdleOwners=owners, TopIdleInstances=instances, IdleInstanceCount=count
+        "research",
+        minute,
+        TopIdleOwners=owners,
+        TopIdleInstances=instances,
+        IdleInstanceCount=count,
     )
 
 

@@ -24,10 +24,10 @@ LATE_MS = 110_000
 
 
 class ReadingClock:
-    """A clock in minutes and seconds after the start."""
+    """A clock, at first 20 minutes after the start."""
 
-    def __init__(self, minute=20):
-        self.s = PAGE_START_MS / 1000 + minute * 60
+    def __init__(self):
+        self.s = PAGE_START_MS / 1000 + 20 * 60
 
     def __call__(self):
         return self.s

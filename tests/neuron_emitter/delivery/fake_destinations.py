@@ -150,10 +150,9 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def batch_of(*lines, ages_ms=()):
-    """Return records to send; *ages_ms* are the ages of the first lines."""
-    ages = [*ages_ms, *[0] * (len(lines) - len(ages_ms))]
+def batch_of(*lines):
+    """Return records of now to send."""
     return [
-        SpooledRecord(i, DELIVERED_BOOT, i, now_ms() - age_ms, line)
-        for i, (line, age_ms) in enumerate(zip(lines, ages, strict=True), 1)
+        SpooledRecord(number, DELIVERED_BOOT, number, now_ms(), line)
+        for number, line in enumerate(lines, 1)
     ]

@@ -41,9 +41,9 @@ def line(pid: int = 1, tag: str = "app") -> bytes:
     return written(document(pid, tag))
 
 
-def pretty(pid: int = 1, indent: int | str = 2) -> bytes:
+def pretty(pid: int) -> bytes:
     """Return a report over many lines, as `jq .` writes it."""
-    return json.dumps(document(pid), indent=indent).encode()
+    return json.dumps(document(pid), indent=2).encode()
 
 
 def pids(reports: Iterable[Report]) -> list[int | None]:

@@ -29,15 +29,15 @@ from tests.neuron_emitter.spool_parts import (
 DAMAGED_HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
 
-def hurt(spool, *, keep_bytes=DAMAGED_HEADER_BYTES):
-    """Overwrite the file of an open spool with noise, from *keep_bytes* on."""
+def hurt(spool):
+    """Overwrite the file of an open spool with noise, except for its header."""
     database = open_database(spool)
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     path = spool.directory / FILE_NAME
     size = path.stat().st_size
     with path.open("r+b") as file:
-        file.seek(keep_bytes)
-        file.write(random.Random(1).randbytes(size - keep_bytes))
+        file.seek(DAMAGED_HEADER_BYTES)
+        file.write(random.Random(1).randbytes(size - DAMAGED_HEADER_BYTES))
     # empties the cache, which would hide the damage
     database.execute("PRAGMA shrink_memory").fetchall()
 
