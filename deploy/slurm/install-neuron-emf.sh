@@ -3,15 +3,15 @@
 #
 #   install-neuron-emf.sh BUNDLE [--cluster NAME] [--region NAME] [--log-group NAME] [--strict]
 #
-# BUNDLE is what deploy/systemd/bundle.sh made: s3://BUCKET/KEY, or a path on a shared file system.
-# Without --cluster the emitter takes the name of the ParallelCluster; without --region the node's.
+# BUNDLE is the file of deploy/systemd/bundle.sh: s3://BUCKET/KEY, or a path on a shared file system.
+# Without --cluster the emitter uses the name of the ParallelCluster; without --region the node's region.
 #
-# A node without Neuron devices (a head or login node) is left as it is. ParallelCluster terminates
-# a node whose action fails, and a node that computes unseen is better than none: unless --strict
-# is given, a failure is said and the exit code is 0. It may be run again.
+# The script changes nothing on a node without Neuron devices (a head or login node). ParallelCluster
+# terminates a node whose action fails, and a node without an emitter is better than no node. So
+# without --strict a failure is only logged, and the exit code is 0. You may run the script again.
 set -euo pipefail
 
-root=${NEURON_EMF_ROOT:-} # tests look at a root of their own
+root=${NEURON_EMF_ROOT:-} # another root folder, for tests
 log=$root/var/log/neuron-emf-install.log
 
 say() { printf '%s neuron-emf: %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*"; }
@@ -22,8 +22,8 @@ usage() {
 }
 
 has_neuron() {
-  # The driver may be loaded later than this runs, so the bus is asked, too. The ids are those that
-  # the driver names: inf1 (four), trn1, inf2, trn2, trn3 (two) of the vendor Amazon.
+  # The driver may be loaded after this script, so the PCI bus is read too. The ids are from the
+  # driver: inf1 (four), trn1, inf2, trn2 and trn3 (two) of the vendor Amazon.
   compgen -G "$root/dev/neuron[0-9]*" >/dev/null && return
   local vendor
   for vendor in "$root"/sys/bus/pci/devices/*/vendor; do
@@ -35,7 +35,7 @@ has_neuron() {
   return 1
 }
 
-# The value of an option in a file of settings: set where it is missing or off, else left alone.
+# Sets an option in a file of settings if it is missing or commented out.
 set_once() {
   local file=$1 name=$2 value=$3
   if grep -q "^$name *=" "$file"; then
@@ -47,7 +47,7 @@ set_once() {
   fi
 }
 
-# The Python that the installer in $1 will take; a bundle with packages is for one minor version.
+# Installs a Python for the installer in $1 if it finds none. A bundle with packages is for one minor version.
 ensure_python() {
   local only=""
   [ ! -f "$1/python-version" ] || only=$(<"$1/python-version")
@@ -94,7 +94,7 @@ main() {
     return
   fi
   work=$(mktemp -d)
-  # shellcheck disable=SC2064 # the folder of now
+  # shellcheck disable=SC2064 # expand the folder's name now
   trap "rm -rf '$work'" EXIT
   case $bundle in
     s3://*)
@@ -120,7 +120,7 @@ main() {
 
 mkdir -p "$(dirname "$log")"
 is_installed=$(mktemp) # what the subshell has to tell beside its exit code
-# In a subshell: -e holds in it, which it would not behind `if` or `||`.
+# In a subshell, because -e has no effect behind `if` or `||`.
 set +e
 (
   set -e

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Pack what a machine without a clone needs to install neuron-emf: dist/neuron-emf-VERSION.tar.gz.
+# Pack the files that a machine without a clone needs to install neuron-emf: dist/neuron-emf-VERSION.tar.gz.
 #
 #   bundle.sh [--wheels]
 #
-# It has the wheel, the pins, the unit and install.sh; unpack it and run `install.sh install`.
-# With --wheels also every package that is pinned, for machines that reach no package index, or
-# that are too many to ask one: they need this machine's processor and the minor version of the
-# Python that packs, which is written beside them for install.sh to ask for.
-# PYTHON= names the Python that packs, 3.10 or later; OUT= another folder than dist/ of the clone.
+# The bundle has the wheel, the pins, the unit and install.sh: unpack it and run `install.sh install`.
+# With --wheels it also has every pinned package, for machines that cannot reach a package index, or
+# for so many machines that an index would refuse them. These machines need the same processor type as
+# this one, and the minor version of the Python that packs; the bundle names it for install.sh.
+# PYTHON= sets the Python that packs, 3.10 or later. OUT= sets another folder than dist/ of the clone.
 set -euo pipefail
 
 clone=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -6,16 +6,16 @@
 # `python` changes nothing: it prints the Python that the installation would use.
 #
 # Variables, all of them optional:
-#   PREFIX=/opt/neuron-emf  where the program goes, a virtual environment of its own
-#   DESTDIR=                a root to install into (an image, a package) instead of this machine's
+#   PREFIX=/opt/neuron-emf  folder of the program, a virtual environment
+#   DESTDIR=                root folder to install into (an image, a package) instead of this machine's
 #   PYTHON=                 the Python that makes the environment, 3.10 or later
-#   CLUSTER= REGION=        written into a config.toml that is made anew; an old one is yours
-#   PURGE=1                 uninstall takes configuration and spool, too
+#   CLUSTER= REGION=        written into a new config.toml; an existing file is not changed
+#   PURGE=1                 uninstall also removes configuration and spool
 #
-# It may be run again: the program is replaced as a whole or not at all, what you configured stays.
-# Beside it are the files that it installs: in a clone those of the clone, in a bundle its own.
+# You may run it again: it replaces the whole program or nothing, and keeps your configuration.
+# The files that it installs are next to it: those of the clone, or those of the bundle.
 set -euo pipefail
-umask 022 # the service's user reads what root writes, whatever root's own umask is
+umask 022 # the user of the service must be able to read files of root, whatever root's umask is
 
 PREFIX=${PREFIX:-/opt/neuron-emf}
 DESTDIR=${DESTDIR:-}
@@ -37,10 +37,10 @@ fail() {
   exit 1
 }
 
-# Whether it is this running machine that is changed, by somebody who may.
+# Succeeds if the installation changes this running machine.
 is_live() { [ -z "$DESTDIR" ] && [ -d /run/systemd/system ]; }
 
-# PREFIX is deleted when it is replaced or taken away, so it must be ours: nobody's /usr/local.
+# An upgrade and an uninstallation delete PREFIX, so it must be ours and not /usr/local.
 check_prefix() {
   [[ "$PREFIX" =~ ^/[A-Za-z0-9._/-]+$ && ! "$PREFIX/" =~ /\.{0,2}/ ]] ||
     fail "Invalid PREFIX $PREFIX. Use an absolute path of letters, digits and . _ - without empty parts, . or .."
@@ -52,16 +52,16 @@ check_prefix() {
     fail "$folder exists and is not an installation of neuron-emf. Use another folder with PREFIX=, or move this one."
 }
 
-# Whether every user may run it: the service's has no right to what is in a folder of root's.
+# Succeeds if every user may run it: the user of the service cannot read folders of root.
 is_for_everybody() {
   [ -z "$DESTDIR" ] && command -v setpriv >/dev/null || return 0
-  # By env: setpriv itself still has root's rights when it starts its command.
+  # Through env, because setpriv still has root's rights when it starts its command.
   setpriv --reuid=65534 --regid=65534 --clear-groups env "$1" -I -c 'import ensurepip, venv' 2>/dev/null
 }
 
-# A Python that can make the environment, or what to install first. The service does not see homes:
-# one that lives in a home is taken only when it was named. A bundle's packages are for one minor
-# version, which stands beside them.
+# Prints a Python that can make the environment, or fails with the package to install first. The
+# service cannot see home folders, so a Python in a home is used only if PYTHON names it. A bundle's
+# packages are for one minor version, which is in a file next to them.
 find_python() {
   local name found only=""
   [ ! -f "$here/python-version" ] || only=$(<"$here/python-version")
@@ -98,8 +98,8 @@ print(sys.executable if is_right else "")' "$only" 2>/dev/null) || continue
   fail "No $expected was found. Run \`$first\` and try again, or set PYTHON=."
 }
 
-# The wheel: the bundle's, else built of a copy of this clone by the pinned setuptools, which goes
-# again with pip.
+# Makes the wheel: the bundle's wheel, or one built from a copy of this clone with the pinned
+# setuptools, which is removed later together with pip.
 make_wheel() {
   local python=$1 folder=$2
   local clone=$here/../..
@@ -117,7 +117,7 @@ make_wheel() {
     --no-build-isolation --wheel-dir "$folder" "$folder/source"
 }
 
-# Make the program in $1 for the place $2: nothing in it may name where it was made.
+# Makes the program in folder $1, to be moved to $2: no file may contain the first path.
 make_program() {
   local made=$1 place=$2 wheels=$3
   local pins=$here/requirements.txt
@@ -134,7 +134,7 @@ make_program() {
   done
 }
 
-# A file that belongs to whoever runs the machine: written once.
+# Writes a file of the operator once; an existing file is kept.
 keep_or_put() {
   if [ -e "$DESTDIR$2" ]; then
     say "kept $2"

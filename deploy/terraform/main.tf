@@ -1,4 +1,4 @@
-# The stack of a release. The template decides what is made; Terraform holds the parameters.
+# The stack of a release. The template defines the resources; Terraform sets the parameters.
 
 terraform {
   required_version = ">= 1.3"

@@ -1,4 +1,4 @@
-# A release, as `neuron-emf deploy --write-template` wrote it to a folder. Knows no AWS.
+# A release in the folder that `neuron-emf deploy --write-template` wrote. This file uses no AWS.
 
 variable "release" {
   description = "Folder that `neuron-emf deploy --write-template FOLDER` wrote: the template and the functions in one zip."
@@ -19,7 +19,7 @@ variable "stack_name" {
 locals {
   written = file("${var.release}/template.yaml")
 
-  # By the SHA-256 of its content, and beside it may be those of earlier releases.
+  # Named by the SHA-256 of its content; the folder may also have files of earlier releases.
   functions     = regex("CodeUri: ([0-9a-f]{64}\\.zip)\n", local.written)[0]
   functions_key = "neuron-emf/${local.functions}"
 

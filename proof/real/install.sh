@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Bring what the parts of proof/real run against into .real/: proof/real/install.sh [PART...], default all.
-# Packages come from Debian, PyPI and npm by the clients' own settings. Nothing outside of .real/ is installed:
-# packages of Debian are unpacked there, and proof/real/over.sh lays them over /usr for one command. Needs Debian 12 and root.
+# Install the software for the parts of proof/real into .real/: proof/real/install.sh [PART...], default all.
+# Packages come from Debian, PyPI and npm by the clients' own settings. Nothing is installed outside of .real/:
+# Debian packages are unpacked there, and proof/real/over.sh shows them under /usr to one command. Needs Debian 12 and root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 real=$PWD/.real
 over=$PWD/proof/real/over.sh
 
-# Unpack packages of Debian with what they need and this machine lacks: debian NAME=VERSION...
+# Unpack Debian packages and their missing dependencies: debian NAME=VERSION...
 debian() {
   mkdir -p "$real/archives/partial" "$real/debian/usr"/{bin,sbin,lib,lib64}
   for folder in bin sbin lib lib64; do # Debian's merged /usr

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run COMMAND with the packages of .real/debian over this machine's /usr and /etc: proof/real/over.sh COMMAND...
-# A mount namespace of its own: no other process sees them, and they vanish with the command. Needs root;
-# without it the command runs on this machine as it is.
+# They are in a mount namespace, so no other process sees them, and they disappear with the command. Needs root;
+# without root the command runs on this machine unchanged.
 set -eu
 real=$(cd "$(dirname "$0")/../.." && pwd)/.real
 export NEURON_EMF_PROOF_OVER="$real"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Become a real systemd in namespaces of one's own: PID 1 over the root folder $1.
-# Run by test_systemd_unit.py under `unshare --pid --fork --mount --cgroup`; nothing of it is seen
-# outside, and it ends with the namespace.
+# test_systemd_unit.py runs it under `unshare --pid --fork --mount --cgroup`. It has no effect outside of
+# the namespace and ends with it.
 set -euo pipefail
 root=$1
 mount --make-rprivate /
@@ -11,7 +11,7 @@ mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-# No /dev/kmsg: the messages of this machine's kernel are nobody's business here.
+# No /dev/kmsg, because the test must not read the messages of this machine's kernel.
 mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 for name in null zero full random urandom tty; do
   touch "$root/dev/$name"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Lay a throw-away root over this machine's and boot it: $1 is a folder for it, $2 what was
-# installed with DESTDIR, $3 the folder of files to put in, $4 a cgroup to live in.
-# Run under `unshare --mount`: what is mounted goes with it.
+# Overlay this machine's root with a temporary root and boot it: $1 is its folder, $2 the files that were
+# installed with DESTDIR, $3 a folder of files to add, $4 a cgroup for it.
+# Run this under `unshare --mount`: the mounts end with the namespace.
 set -euo pipefail
 work=$1 installed=$2 files=$3 cgroup=$4
 mount --make-rprivate /
