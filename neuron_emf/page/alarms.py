@@ -15,13 +15,13 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from neuron_emf.account import documented, rehearsal_document
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.now_reader import ROLLUP_AHEAD_MS, start_of_reading
-from neuron_emf.reading.rollup_lines import parsed_object
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMS
-from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE_KIND, MINUTE_MS
 from neuron_words.now_words import NOW, TODAY, URGENCIES
 
@@ -49,7 +49,6 @@ _CONTRIBUTORS_MARK: Final = "GROUP BY"
 _METRIC: Final = re.compile(r'"MetricName": "(\w+)"|SELECT \w+\((\w+)\)')
 MESSAGES_MINUTES: Final = 1440
 _MESSAGES: Final = '"AlarmName"'
-_ALARM_KEY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
 def alarm_status(logical_id: str, properties: JsonObject, name: str, now: JsonObject) -> JsonObject:
@@ -233,27 +232,33 @@ class MessageLines:
             return [*self._messages.values()]
 
     def _take(self, text: str) -> None:
-        line = parsed_object(text)
-        if line and line.get("Kind") == MESSAGE_KIND and (message := _message(line)):
-            self._messages[tuple(str(line.get(name)) for name in _ALARM_KEY)] = message
+        try:
+            line = msgspec.json.decode(text, type=_MessageLine)
+        except msgspec.MsgspecError:
+            return
+        if line.kind == MESSAGE_KIND:
+            key = line.alarm_name, line.cluster_name, line.state, line.timestamp
+            self._messages[key] = {
+                "at_ms": line.timestamp,
+                "alarm": line.alarm_name,
+                "cluster": line.cluster_name,
+                "metrics": line.metrics,
+                "state": line.state,
+                "urgency": line.urgency if line.urgency in URGENCIES else None,
+                "subject": line.subject,
+                "text": line.text,
+            }
 
 
-def _message(line: JsonObject) -> JsonObject | None:
-    at_ms = line.get("Timestamp")
-    if type(at_ms) is not int:
-        return None
-    urgency = line.get("Urgency")
-    texts = {name: line.get(name) for name in ("AlarmName", "State", "Subject", "Text")}
-    if not all(isinstance(text, str) for text in texts.values()):
-        return None
-    cluster = line.get("ClusterName")
-    return {
-        "at_ms": at_ms,
-        "alarm": texts["AlarmName"],
-        "cluster": cluster if isinstance(cluster, str) else None,
-        "metrics": texts_in(line, "Metrics"),
-        "state": texts["State"],
-        "urgency": urgency if urgency in URGENCIES else None,
-        "subject": texts["Subject"],
-        "text": texts["Text"],
-    }
+class _MessageLine(msgspec.Struct, rename="pascal"):
+    """The members of a line of Kind `message`; any other member is ignored."""
+
+    kind: str
+    timestamp: int
+    alarm_name: str
+    state: str
+    subject: str
+    text: str
+    cluster_name: str | None = None
+    metrics: list[str] = []
+    urgency: str | None = None

@@ -126,14 +126,15 @@ class PageView:
         self._queries = PaidQueries(account, self._logs, now_ms)
         self._records = LogGroup(account, account.log_group, self._logs)
         self._hours = SettledHours(account, now_ms)
-        self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
+        self._cores_lock = threading.Lock()
+        self._alarms_lock = threading.Lock()
         self._minutes = functools.lru_cache(maxsize=KEPT_CORES)(self._read_minute)
-        self._answers = functools.lru_cache(maxsize=KEPT_ANSWERS)(self._make)
-        self._alarms_at: tuple[int, list[JsonObject]] | None = None
+        keep = functools.lru_cache(maxsize=KEPT_ANSWERS)
+        self._alarms = functools.lru_cache(maxsize=1)(self._alarms_since)
         self.reads: Answers = {
             "/now.json": self.now,
-            "/charts.json": functools.partial(self._kept, self.charts),
-            "/amounts.json": functools.partial(self._kept, self.amounts),
+            "/charts.json": functools.partial(self._kept, keep(self._charts)),
+            "/amounts.json": functools.partial(self._kept, keep(self._amounts)),
             "/progress.json": lambda _: {"hours_left": self._hours.hours_left},
             "/commands.json": self.commands,
             "/alarms.json": self.alarms,
@@ -175,23 +176,17 @@ class PageView:
             "traffic": {"calls": calls, "bytes": bytes_read},
         }
 
-    def _kept(self, make: Callable[[Query], JsonObject], query: Query) -> JsonObject:
+    def _kept(self, make: Callable[[str, Span, object], JsonObject], query: Query) -> JsonObject:
         """Return the answer of *make*, which all tabs share until new data is read."""
         self._reader.refresh()
-        self._chosen(query)
+        cluster = self._chosen(query)
         span = span_of(query.get("range", ""), self._now_ms())
         if not span.is_ledger and span.minutes <= UNASKED_MINUTES:
             self._reader.extend(span.x.start)
-        return self._answers(make, tuple(sorted(query.items())), span, self._reader.version)
+        return make(cluster, span, self._reader.version)
 
-    def _make(
-        self, make: Callable[[Query], JsonObject], query: tuple[tuple[str, str], ...], *_: object
-    ) -> JsonObject:
-        return make(dict(query))
-
-    def _cells(self, query: Query) -> tuple[Span, Cells, dict[str, Any]]:
-        """Return the range of *query*, its known values, and its description in the answer."""
-        span = span_of(query.get("range", ""), self._now_ms())
+    def _cells(self, span: Span) -> tuple[Cells, dict[str, Any]]:
+        """Return the known values of *span*, and its description in the answer."""
         head: dict[str, Any] = {
             "range": span.name, "start_ms": span.x.start, "end_ms": span.x.stop,
             "step_ms": span.x.step, "reading": None,
@@ -209,17 +204,16 @@ class PageView:
             unread = head["reading"] = self._reader.unread(span.x.start)
             start_ms = unread["from_ms"] if unread else span.x.start
             expected = range(start_ms, max(known, default=start_ms), MINUTE_MS)
-        return span, cells, {**head, "missing": gaps(expected, known)}
+        return cells, {**head, "missing": gaps(expected, known)}
 
-    def charts(self, query: Query) -> JsonObject:
+    def _charts(self, cluster: str, span: Span, _: object) -> JsonObject:
         """
         Return the charts of a range, and their values of all clusters a day and a week before.
 
         Raises:
             SourceError: If a log group or the ledger cannot be read.
         """
-        span, cells, head = self._cells(query)
-        cluster = query.get("cluster", "")
+        cells, head = self._cells(span)
         newest_ms = self._reader.now().total.minute
         hour = (self._now_ms() if newest_ms is None else newest_ms * MINUTE_MS) // HOUR_MS
         before: dict[str, JsonObject] = {}
@@ -241,14 +235,14 @@ class PageView:
             "ledger": ledger,
         }
 
-    def amounts(self, query: Query) -> JsonObject:
+    def _amounts(self, _cluster: str, span: Span, _: object) -> JsonObject:
         """
         Return the idle time of a range and its price, of all clusters; None if it is not read.
 
         Raises:
             SourceError: If a log group or the ledger cannot be read.
         """
-        span, _, head = self._cells(query)
+        _, head = self._cells(span)
         now = self._reader.now()
         amounts = None
         if span.is_ledger:
@@ -268,17 +262,17 @@ class PageView:
             EmitterError: If CloudWatch does not answer.
         """
         with self._alarms_lock:
-            now_ms = self._now_ms()
-            known = self._alarms_at
-            if known is None or not 0 <= now_ms - known[0] < ALARMS_EACH_MS:
-                known = self._alarms_at = now_ms, self._read_alarms()
-            read_ms, alarms = known
+            read_ms, alarms = self._alarms(self._now_ms() // ALARMS_EACH_MS)
         messages: list[JsonObject] = []
         if any(alarm["state"] == IN_ALARM for alarm in alarms):
             # Alarms without messages are worth more than no alarms.
             with contextlib.suppress(SourceError):
                 messages = self.messages.read_newest_first()
         return {"read_ms": read_ms, "alarms": by_urgency(alarms, messages)}
+
+    def _alarms_since(self, _: int) -> tuple[int, list[JsonObject]]:
+        """Return the time and the alarms, which are read once in `ALARMS_EACH_MS`."""
+        return self._now_ms(), self._read_alarms()
 
     def cores(self, query: Query) -> JsonObject:
         """
