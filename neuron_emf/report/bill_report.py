@@ -47,7 +47,7 @@ REASON_REMEDIES: Final = {
         "--incomplete."
     ),
     "more core-minutes than cores": (
-        "{instance_hours}, {usd}, have more core-minutes in the ledger than their instance type "
+        "The ledger has more core-minutes for {instance_hours}, {usd}, than the instance type "
         "allows: lines are forged. Find their writers, or split by all records with --incomplete."
     ),
     "reserved hours without a fee": (
