@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_accounts.ledger import LedgerRow
+    from neuron_wire.line_members import JsonObject
 
 MAX_INSTANCES: Final = 1_000
 """Instances that a summary lists; it includes the owners of all others."""
@@ -79,7 +80,8 @@ class Then:
 
         types: Types of instances, from the last row; summaries have none.
 
-        cluster_types: All owners together, by instance type and cluster.
+        cluster_types: All owners together, by instance type and cluster. Summaries that were
+            written before the price of work have none.
 
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
@@ -132,13 +134,13 @@ class Then:
             for instance_id, cluster, *numbers in zip(*document["Instances"], strict=True):
                 instance = InstanceKey(instance_id, cluster)
                 self.instances.setdefault(instance, CoreTime()).fold_time(_time_of_numbers(numbers))
-            for name, cluster, *numbers in zip(*document["Types"], strict=True):
+            for name, cluster, *numbers in zip(*document.get("Types", ()), strict=True):
                 key = TypeKey(name, cluster)
                 self.cluster_types.setdefault(key, CoreTime()).fold_time(_time_of_numbers(numbers))
             self.unlisted += document["Unlisted"]
             self.unpriced.update(document["Unpriced"])
             self.bases.update(document["Bases"])
-            for cluster, *sums in zip(*document["Clusters"], strict=True):
+            for cluster, *sums in zip(*document.get("Clusters", ()), strict=True):
                 self.cluster_hours.setdefault((cluster, hour), ClusterHour()).fold_instances(*sums)
         except (KeyError, TypeError, ValueError) as error:
             raise WireFormatError(BAD_MEMBER, "a summary of the ledger cannot be read") from error
@@ -174,11 +176,13 @@ def then_of(rows: Sequence[LedgerRow]) -> Then:
 
 def time_of_row(row: LedgerRow) -> CoreTime:
     """Return one owner's time of an instance in an hour; money in billionths of a dollar."""
+    # The first rows of the ledger do not have their core-minutes without a price.
+    unpriced = row.allocated if row.list_cost is None else row.unpriced
     if row.owner == UNKNOWN_OWNER:
         return CoreTime(
             row.allocated,
             unknown=row.allocated,
-            unpriced=row.unpriced,
+            unpriced=unpriced,
             cost=row.list_cost or 0,
             unknown_cost=row.list_cost or 0,
         )
@@ -195,12 +199,12 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         money[part] = avoidable
         money[Part.COMMITTED] = row.committed_cost
         money[Part.SHARED] = cost - avoidable - row.committed_cost
-    is_priced = row.executions is not None and not row.unpriced
+    is_priced = row.executions is not None and not unpriced
     return CoreTime(
         allocated=row.allocated,
         busy=row.busy or 0,
         used=row.used or 0,
-        unpriced=row.unpriced,
+        unpriced=unpriced,
         cost=row.list_cost or 0,
         unpriced_idle=idle if cost is None else 0,
         idle_by_part=minutes,
@@ -263,8 +267,12 @@ def idle_sums(
         yield from zip(zip(*keys, strict=True), idle, cost, unpriced, strict=True)
 
 
-def cluster_times(columns: Sequence[Sequence[Any]]) -> dict[str, CoreTime]:
-    """Return the time of all owners of each cluster, from the columns of types of a summary."""
+def cluster_times(document: JsonObject) -> dict[str, CoreTime]:
+    """Return the time of all owners of each cluster, from a summary's types if it has them."""
+    columns = document.get("Types")
+    if columns is None:
+        owner, cluster, _, *numbers = document["Owners"] or [()] * 3
+        columns = (owner, cluster, *numbers)
     times: dict[str, CoreTime] = defaultdict(CoreTime)
     for _, cluster, *numbers in zip(*columns, strict=True):
         times[cluster].fold_time(_time_of_numbers(numbers))
@@ -272,11 +280,22 @@ def cluster_times(columns: Sequence[Sequence[Any]]) -> dict[str, CoreTime]:
 
 
 def _time_of_numbers(numbers: list[Any]) -> CoreTime:
-    """Return a time from `_columns`."""
+    """
+    Return a time from `_columns`.
+
+    Summaries that were written before the price of work have fewer numbers of executions, which
+    are not read.
+    """
     parts = len(_SUMS)
     money = parts + len(Part)
     works = money + len(Part)
     idle_by_part = numbers[parts:money]
     cost_by_part = numbers[money:works]
-    values = [*numbers[:parts], idle_by_part, cost_by_part, *numbers[works:]]
-    return CoreTime(*values)
+    values = [*numbers[:parts], idle_by_part, cost_by_part]
+    time = CoreTime(*values)
+    if len(numbers) == works + len(_WORKS):
+        for name, number in zip(_WORKS, numbers[works:], strict=True):
+            setattr(time, name, number)
+    elif time.unknown == time.allocated:
+        time.unknown_cost = time.cost
+    return time

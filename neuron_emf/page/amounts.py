@@ -79,11 +79,11 @@ class Amounts:
             document = msgspec.json.decode(unpack_lines(payload))
             documents.append(document)
             self.settled.add(hour)
-            for cluster, time in cluster_times(document["Types"]).items():
+            for cluster, time in cluster_times(document).items():
                 self.cells[cluster, hour * HOUR_MS] = time
         for name, size in KEY_SIZES.items():
             table = self.tables[name]
-            for key, *sums in idle_sums((document[name] for document in documents), size):
+            for key, *sums in idle_sums((document.get(name, ()) for document in documents), size):
                 _fold(table, key, sums)
 
     def fold_amounts(self, other: Amounts) -> None:

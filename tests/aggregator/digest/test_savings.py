@@ -12,10 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aggregator.digest.function import Week, digest_text
-from neuron_accounts.ledger import LedgerRow, row_line
+from neuron_accounts.ledger import LedgerRow, gzip_lines, row_line, unpack_lines
 from neuron_accounts.savings import savings_of
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
+from neuron_emf.page.amounts import Amounts
 from neuron_emf.report.collection import then_by_days
 from neuron_wire.names import WEEK_HOURS
 from neuron_words.then_words import savings_sentences
@@ -200,6 +201,31 @@ def _without_cluster(saving):
     members = saving._asdict()
     del members["cluster"]
     return members
+
+
+def test_a_first_summary_has_the_same_costs_and_no_savings():
+    """
+    A summary without types, clusters and priced executions, as the first ones are, has the same
+    costs in the digest and on the page, and its hour is not a covered hour of any cluster.
+    """
+    hour = PERIOD[0]
+    payload = then_of(rows_of(hour, "i-a", "a", 2, price=10**9, state="idle")).summary()
+    document = json.loads(unpack_lines(payload))
+    del document["Types"]
+    del document["Clusters"]
+    for table in ("Owners", "Instances"):
+        *columns, executions, _, executions_cost, _ = document[table]
+        document[table] = [*columns, executions, executions_cost]
+    first = gzip_lines([json.dumps(document)])
+    week = Week(hours=PERIOD)
+    week.fold_hours([(hour, first)])
+    assert 2 * 10**9 == week.total.idle_cost
+    assert [] == savings_of(week.cluster_hours, len(PERIOD))
+    now, before = Amounts(), Amounts()
+    now.fold_summaries({hour: payload})
+    before.fold_summaries({hour: first})
+    assert now.tables["Owners"] == before.tables["Owners"]
+    assert now.cells == before.cells
 
 
 def test_savings_are_at_most_three_sentences_with_their_hours():

@@ -98,9 +98,11 @@ def test_rows_add_up_to_the_total_by_every_key(rows, most):
     """
     Rows by every key add up to the total in every printed column.
 
-    Core time without a price is unpriced, not free.
+    Core time without a price is unpriced, not free, also in one of the first rows of the ledger.
     """
     then = then_of(rows)
+    first = [row if row.list_cost is not None else row._replace(unpriced=0) for row in rows]
+    assert then.total == then_of(first).total
     for by in ROW_LABELS:
         table = then_table(then, by)
         total = table.total.exact
