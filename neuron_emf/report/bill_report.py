@@ -160,8 +160,8 @@ def _headline(result: Chargeback, total: TableRow) -> str:
 
 def _lead(result: Chargeback, missing: int) -> list[str]:
     """Return the source of the amounts, their difference from list price, and missing hours."""
-    source = f"EffectiveCost of AWS's bill in {result.currency}"
-    sentences = [f"Amounts: {source}, by the ledger's core-minutes."]
+    source = "EffectiveCost (BilledCost of a capacity block's fee without it) of AWS's bill"
+    sentences = [f"Amounts: {source} in {result.currency}, by the ledger's core-minutes."]
     both = [(row.amount, row.list_cost) for row in result.rows if row.list_cost is not None]
     if both:
         billed, listed = map(sum, zip(*both, strict=True))

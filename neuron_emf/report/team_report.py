@@ -84,7 +84,7 @@ def team_report(
         lead = [f"Cost by the bill, with credits; at list price {total.usd('list price')} USD."]
     change = "The change is unknown: no hour before this period can be read."
     if before is not None and before.reading.hours and report.reading.hours:
-        words_before = iso(before.start_ms)[:7] if month else f"the {length} before"
+        words_before = iso(before.start_ms)[:7] if month else "the period before"
         total_before = _owners_of(team, before.table("owner")).total
         hours = report.reading.hours, before.reading.hours
         change = _change(total, total_before, hours, words_before)
