@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections import defaultdict
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.page.amounts import Amounts
@@ -122,16 +122,14 @@ class SettledHours:
                     self.hours_left = between.stop - 1 - hour
                 self._looked_ms[hours] = now_ms
             oldest = now_ms // HOUR_MS - MAX_HOURS
-            for hour in [hour for hour in self._payloads if hour < oldest]:
-                del self._payloads[hour]
+            self._payloads = {
+                hour: payload for hour, payload in self._payloads.items() if hour >= oldest
+            }
             return self._periods(frozenset(self._payloads.keys() & {*hours}))
 
     def _fold_days(self, settled: frozenset[int]) -> Amounts:
-        days: dict[int, set[int]] = defaultdict(set)
-        for hour in settled:
-            days[hour // DAY_HOURS].add(hour)
         period = Amounts()
-        for hours in days.values():
+        for _, hours in groupby(sorted(settled), lambda hour: hour // DAY_HOURS):
             period.fold_amounts(self._days(frozenset(hours)))
         return period
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote_plus
+from urllib.parse import urlencode
 
 from neuron_emf.page.ranges import DEFAULT_RANGE
 from neuron_emf.page.server import STATIC, problem_of
@@ -95,8 +95,6 @@ def snapshot(view: PageView) -> str:
     now = view.now({})
     document = {
         "made_ms": now["now_ms"],
-        "stack_name": now["stack_name"],
-        "region": now["region"],
         "answers": {
             key_of(path, query): _answer(view, path, query) for path, query in _requests(view, now)
         },
@@ -114,7 +112,7 @@ def snapshot(view: PageView) -> str:
 def key_of(path: str, query: Query) -> str:
     """Return the key of a request in the form of `keyOf` in data.js."""
     given = sorted((name, value) for name, value in query.items() if value)
-    values = "&".join(f"{name}={_quoted(value)}" for name, value in given)
+    values = urlencode(given, safe="*").replace("~", "%7E")  # as URLSearchParams quotes
     return f"{path}?{values}" if values else path
 
 
@@ -122,11 +120,6 @@ def in_html(document: object) -> str:
     """Return *document* as JSON that neither ends nor begins an element, whatever its names are."""
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _quoted(text: str) -> str:
-    """Return *text* in the quoting of URLSearchParams."""
-    return quote_plus(text, safe="*").replace("~", "%7E")
 
 
 def _source_of(text: str) -> str:
