@@ -91,7 +91,7 @@ two calls, and an account may make 5 calls a second.
 """
 
 
-class UnknownClusterError(ValueError):
+class UnknownClusterError(SourceError):
     """No cluster of that name has been published in the last minutes."""
 
 

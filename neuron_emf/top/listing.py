@@ -15,7 +15,6 @@ from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import command_output
 from neuron_emf.command_output import shown_name
 from neuron_emf.page.alarms import IN_ALARM, urgency_rank
-from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.reading import periods
 from neuron_emf.reading.now_reader import answer_of, now_of_files
 from neuron_emitter.errors import EmitterError, SourceError
@@ -83,10 +82,7 @@ def answer_of_view(view: PageView, cluster: str) -> Answer:
     Raises:
         EmitterError: If the view does not answer, or there is no such cluster.
     """
-    try:
-        return {**view.now({"cluster": cluster}), "alarms": view.alarms({})["alarms"]}
-    except UnknownClusterError as error:
-        raise SourceError(str(error)) from error
+    return {**view.now({"cluster": cluster}), "alarms": view.alarms({})["alarms"]}
 
 
 def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
