@@ -218,7 +218,7 @@ sizes:
 PRINTED := tests/neuron_emf/test_shown_commands.py::test_a_page_shows_what_is_printed \
 	tests/neuron_emf/verdict/test_findings_command.py::test_the_page_shows_what_is_printed \
 	tests/neuron_emf/top/test_top_answer.py::test_one_whole_answer \
-	tests/docs/test_shown_steps.py::test_the_steps_of_a_page_do_what_it_says
+	tests/docs/test_shown_steps.py::test_the_steps_of_a_page_do_what_it_states
 
 pages: .venv/.editable
 	@$(PY) -m docs.generate

@@ -34,7 +34,7 @@ def shown_texts(path):
             yield node.value
 
 
-def test_a_message_about_a_clones_file_says_so():
+def test_a_message_about_a_file_of_a_clone_names_the_clone():
     """A message that names a file or command of the repository says that it needs a clone."""
     pointers = [
         text for path in SHIPPED_MODULES for text in shown_texts(path) if CLONE_PATH.search(text)

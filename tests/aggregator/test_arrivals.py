@@ -37,7 +37,7 @@ def test_what_is_cut_off_is_refused(document, data):
 
 
 @pytest.mark.parametrize("behind", [b"\0", b"junk", gzip.compress(b"{}", mtime=0)])
-def test_what_stands_behind_the_delivery_is_not_left_unread(behind):
+def test_records_behind_the_delivery_are_read(behind):
     """
     A delivery with data after its end is refused, because the data may be the rest of its lines.
     """
@@ -89,7 +89,7 @@ def test_the_limits_leave_room_for_real_lines():
     assert fitting * (document.count("{") + document.count("[")) < MAX_BRACKETS
 
 
-def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypatch):
+def test_an_unreadable_record_before_the_limit_is_distinguished_from_those_left(monkeypatch):
     """
     An unreadable record before the limit counts as unreadable; the records after the limit return.
     """

@@ -101,7 +101,7 @@ def test_an_event_that_is_none_fails_the_invocation(event):
         ingest.handler(event, Context())
 
 
-def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
+def test_an_unknown_metric_is_logged_once_and_the_others_are_made(
     capsys,
     monkeypatch,
 ):
@@ -121,7 +121,7 @@ def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
     ]
 
 
-def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
+def test_a_second_close_at_the_same_time_logs_it_and_does_nothing(capsys):
     """A second close at the same time prints that the first has the lease, and no metric."""
     _, table = runtime.stack()
     table.take_lease("another run", HANDLERS_NOW_S, HANDLERS_NOW_S + 60)

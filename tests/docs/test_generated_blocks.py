@@ -14,7 +14,7 @@ from neuron_wire.catalogue import CATALOGUE_MEMBERS
 
 
 @pytest.mark.parametrize("page", BLOCK_MAKERS)
-def test_generated_blocks_are_what_the_code_says(page):
+def test_generated_blocks_match_the_code(page):
     """`make pages` changes no page, because no generated block is edited by hand."""
     assert generated(page) == (REPOSITORY / page).read_text(encoding="utf-8")
 

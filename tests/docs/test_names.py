@@ -195,7 +195,7 @@ def outputs(template):
 
 
 @pytest.mark.parametrize("path", [REPOSITORY / "README.md", *STEPS], ids=lambda path: path.stem)
-def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, outputs):
+def test_names_that_a_reader_types_or_looks_for_exist(path, template, outputs):
     """
     Outputs, saved queries and parameters in pages exist, and parameters accept the shown values.
     """

@@ -22,7 +22,7 @@ def promises():
     return items
 
 
-def test_there_are_at_most_80_and_none_stands_twice():
+def test_there_are_at_most_80_and_each_is_listed_once():
     """The page has at most 80 promises without repetition, so that it can be read at once."""
     sentences = [sentence for sentence, _ in promises()]
     assert 0 < len(set(sentences)) == len(sentences) <= MAX_PROMISES

@@ -46,7 +46,7 @@ STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
 
 
 @EACH_PAGE_OF_STEPS
-def test_a_page_with_steps_that_are_not_run_says_so(page):
+def test_a_page_names_the_steps_that_are_not_run(page):
     """
     A page whose steps are not run links to what was tried instead, and the place of each step
     exists.
@@ -77,7 +77,7 @@ def is_excerpt(text, whole):
 
 @pytest.mark.proof
 @pytest.mark.parametrize(("page", "place"), TOGETHER)
-def test_the_steps_of_a_page_do_what_it_says(page, place, short_folder, request):
+def test_the_steps_of_a_page_do_what_it_states(page, place, short_folder, request):
     """Blocks of one place run in order as they are written, and print what the page shows."""
     with PLACE_MAKERS[place](short_folder, request) as prepared:
         for name, text in files_of(page).items():

@@ -35,7 +35,7 @@ def world(repository):
     return AlarmWorld(repository)
 
 
-def test_every_alarm_is_judged_or_says_why_not(world):
+def test_every_alarm_is_judged_or_has_a_reason(world):
     """Alarms on the project's metrics are evaluated; all other alarms have a reason."""
     alarms = world.board.read_alarms()
     judged = {alarm["name"] for alarm in alarms if alarm["state"] != NOT_EVALUATED}

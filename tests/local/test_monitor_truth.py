@@ -49,7 +49,7 @@ def minutes_of(folder, instance_type, scenario):
         *((name, "half-idle") for name in ("inf1.xlarge", "trn1.32xlarge", "trn2.48xlarge")),
     ],
 )
-def test_replayed_minutes_are_what_the_truth_says(tmp_path, instance_type, scenario):
+def test_replayed_minutes_equal_the_truth(tmp_path, instance_type, scenario):
     """State, utilization and executions of every core agree, in every scenario and family."""
     expected, replayed = minutes_of(tmp_path, instance_type, scenario)
     assert set(expected) == set(replayed)

@@ -111,7 +111,7 @@ def play(monkeypatch):
     ],
     ids=["right", "wrong", "not started", "signal"],
 )
-def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
+def test_the_exit_code_shows_the_result(play, capsys, end, code, words):
     """
     The exit code depends on the end; the output has the comparison, each problem, or the last lines
     of the failed part.
@@ -271,7 +271,7 @@ def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
         (MinuteLines, "fold_lines", lambda *_: []),
     ],
 )
-def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
+def test_a_planted_fault_is_reported(past, monkeypatch, place, name, planted):
     """A planted fault is reported with each amount."""
     monkeypatch.setattr(place, name, planted)
     (problem,) = differences("Idle cores", past.idle_usd())
@@ -382,7 +382,7 @@ def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
         assert [FIRING_ALARM] == read_rehearsal_alarms()
 
 
-def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
+def test_a_port_in_use_is_reported_and_another_is_used(document, capsys):
     """
     If a port is in use, the rehearsal reports it and uses another, so that two rehearsals can run.
     """

@@ -60,7 +60,7 @@ def page(answer: bytes, missing: int = 0):
         thread.join()
 
 
-def test_a_rehearsal_says_where_it_is(monkeypatch):
+def test_a_rehearsal_names_its_address(monkeypatch):
     """A rehearsal's clients reach its address with placeholder credentials, never the user's."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "real")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://logs.example.com")

@@ -95,7 +95,7 @@ def test_a_beat_is_never_late(moments):
     assert beats_s[-1] > 600 - PULSE_INTERVAL_S - 0.5
 
 
-def test_beats_continue_if_the_wall_clock_stands_still():
+def test_beats_continue_if_the_wall_clock_stops():
     """Beats continue while a clock that was set back closes no minute."""
     beats = beats_of(
         [(1, chunk(busy())), (70, chunk(busy()))], 200, wall_clock=lambda: REPORTS_START_S

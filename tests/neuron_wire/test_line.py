@@ -58,7 +58,7 @@ def test_members_of_a_later_release_are_ignored(added):
 
 
 @given(st.dictionaries(st.text(max_size=5), FINITE, max_size=6))
-def test_scalars_stand_before_arrays(members):
+def test_scalars_precede_arrays(members):
     """`_aws` is first, then scalars, then arrays: Logs Insights finds only the first 200 fields."""
     written = json.loads(encode({**members, "_aws": {"Timestamp": 1}}))
     assert "_aws" == next(iter(written))

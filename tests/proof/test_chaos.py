@@ -58,7 +58,7 @@ def test_every_trouble_happens_and_no_rollup_is_wrong():
     assert hit >= 0.8 * steps
 
 
-def test_the_command_says_what_happened_and_ends_with_0(capsys):
+def test_the_command_prints_the_result_and_ends_with_0(capsys):
     """The command reports every kind of trouble within its default time and ends with 0."""
     assert 0 == main(["--seed", "3"])
     summary, happened, *problems = capsys.readouterr().out.splitlines()

@@ -63,7 +63,7 @@ def test_every_function_starts_and_answers(repository, start, name):
     assert [] == function.messages()
 
 
-def test_a_function_that_cannot_start_says_why(start):
+def test_a_function_that_cannot_start_logs_the_reason(start):
     """
     A function without its table's name fails once at its start, with the name of the variable.
     """

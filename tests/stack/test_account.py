@@ -107,7 +107,7 @@ def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed
 # --- recipients of alarms ---
 
 
-def test_chat_has_a_topic_of_its_own_where_somebody_asks_for_it(deployed):
+def test_chat_has_its_own_topic_if_requested(deployed):
     """
     Chat has a topic of its own if it is requested, because Amazon Q drops the form of the alarm
     topic.

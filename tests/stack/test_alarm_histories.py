@@ -49,7 +49,7 @@ def alarm_minutes(alarm, pattern, late_s=POINTS_LATE_S):
 
 @each(ON_ROLLUPS)
 @pytest.mark.parametrize("late_s", [0.0, POINTS_LATE_S, MOST_LATE_S])
-def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, late_s):
+def test_a_lasting_fault_fires_although_the_newest_minutes_are_always_missing(alarm, late_s):
     """
     An alarm fires when the M-th point has arrived, even four minutes late, until its cause is over.
     """
@@ -64,7 +64,7 @@ def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, 
 
 @each(AT_ONCE)
 @pytest.mark.parametrize("late_s", [POINTS_LATE_S, 45 * 60.0])
-def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
+def test_one_memory_error_fires_even_if_its_line_comes_late(alarm, late_s):
     """
     One memory error fires its alarm even if a restarted host sends its line half an hour late.
     """
@@ -80,7 +80,7 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     drawn=st.text("gggb--", min_size=20, max_size=100),
     late_s=st.sampled_from([0.0, POINTS_LATE_S, MOST_LATE_S]),
 )
-def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
+def test_fewer_than_m_bad_minutes_never_fire(alarm, drawn, late_s):
     """
     Fewer than M bad minutes never fire, wherever they are and however late: missing data is not bad
     data.

@@ -242,6 +242,6 @@ def messages(spans):
 
 
 @pytest.mark.parametrize("fault", STACK_FAULTS)
-def test_a_fault_rings_the_alarms_that_it_should_in_time_and_no_other(fault):
+def test_a_fault_fires_its_alarms_in_time_and_no_other(fault):
     """A fault fires its alarms in time, each at most once, and no other alarm of the template."""
     assert ALARM_SPANS.get(fault, {}) == spans_in_alarm(STACK_FAULTS[fault])

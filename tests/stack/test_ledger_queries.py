@@ -107,7 +107,7 @@ def yesterday(hour, tmp_path):
     return tmp_path, rows
 
 
-def test_each_saved_query_says_what_the_rows_say(yesterday, template):
+def test_each_saved_query_returns_the_sums_of_the_rows(yesterday, template):
     """Each saved query agrees with the rows by owner and by day, to the last digit of a dollar."""
     folder, rows = yesterday
     rows_by_query = answers(folder, template)

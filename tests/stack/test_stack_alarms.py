@@ -56,7 +56,7 @@ def test_its_alarms_watch_clusters_whatever_the_parameters_say(template, choice)
     assert expected == on_rollups(template).keys() & stated(template, **choice).keys()
 
 
-def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(template):
+def test_naming_a_cluster_changes_only_the_clusters_of_an_alarm(template):
     """
     A cluster name changes only whose alarm it is: one contributor per cluster, or one for the named
     cluster.
@@ -99,7 +99,7 @@ def test_only_silence_of_the_stack_itself_breaches(template):
             assert expected == alarm.missing, name
 
 
-def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
+def test_lateness_alone_does_not_fire_where_missing_data_breach(template):
     """
     If missing data breaches, the whole window must be missing, so that lateness alone does not
     fire.
@@ -112,7 +112,7 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
 @pytest.mark.parametrize(
     ("file", "silent"), [("template.yaml", SILENCE_ALARMS), ("emitters.yaml", {"NoLinesAlarm"})]
 )
-def test_an_alarm_on_silence_waits_for_a_new_stack_or_says_that_it_does_not(
+def test_an_alarm_on_silence_waits_for_a_new_stack_or_documents_that_it_does_not(
     repository, file, silent, partition
 ):
     """

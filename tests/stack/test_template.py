@@ -58,7 +58,7 @@ RULE_PARAMETERS = [
 # --- parameters ---
 
 
-def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
+def test_every_parameter_has_a_description_and_its_allowed_values(template):
     """
     Every parameter has a default, bounds or a pattern, and sentences with unit, bounds and the
     meaning of empty.

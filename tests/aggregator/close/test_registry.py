@@ -80,7 +80,7 @@ DEPARTURES = st.lists(st.integers(MINUTE - 2, MINUTE + 42), max_size=4)
 
 
 @given(HISTORIES, DEPARTURES, st.integers(MINUTE - 2, MINUTE + 110))
-def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, asked):
+def test_silence_follows_from_lines_and_reported_stops(history, departures, asked):
     """
     An instance is silent if its last report is 6 to 60 minutes old, unless it shut down cleanly,
     departed or reported to another cluster.

@@ -164,7 +164,7 @@ def test_after_a_pause_of_days_the_lost_minutes_are_counted():
     assert 24 * 60 + STACK_RULES.late_minutes == outcome.minutes_closed
 
 
-def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
+def test_a_marker_set_while_close_did_not_run_is_found_after_the_pause():
     """A marker that was set during a pause of ten hours is found after the pause."""
     stack = MemoryStack()
     on_time(stack, 0)

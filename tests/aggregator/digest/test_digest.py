@@ -166,7 +166,7 @@ def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
     assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
 
 
-def test_a_week_is_said_with_its_owners_instances_and_the_change():
+def test_a_week_is_shown_with_its_owners_instances_and_the_change():
     """
     The text has cost, avoidable cost, share, the five most expensive owners and instances, the
     change, prices, coverage and the report command.
@@ -189,7 +189,7 @@ def test_a_week_is_said_with_its_owners_instances_and_the_change():
     )
 
 
-def test_hours_that_are_missing_are_said_and_no_saving():
+def test_missing_hours_are_named_and_are_no_saving():
     """
     Missing hours are counted as missing, not as savings: the change compares costs per settled
     hour.

@@ -54,7 +54,7 @@ def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, c
         read_transition(event)
 
 
-def test_a_metric_of_somebody_else_is_not_one_of_ours():
+def test_a_metric_of_another_namespace_is_not_ours():
     """The project's metric names have their meaning only in the project's namespaces."""
     event = of_an_alarm("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]

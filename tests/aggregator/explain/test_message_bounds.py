@@ -213,7 +213,7 @@ def assert_within_twelve_lines(text):
 @pytest.mark.parametrize("metric", ALARM_SUBJECTS)
 @given(st.lists(st.tuples(st.sampled_from(ROLLUP_PLACES), ANY_ROLLUP_VALUES), max_size=8))
 @example([(("TopIdleOwners", 0, "Owner"), ["ml"])])
-def test_whatever_stands_in_a_rollup(metric, changes):
+def test_any_rollup_gives_a_bounded_message(metric, changes):
     """
     Any rollup gives a message within bounds: 10,000 letters, other alphabets, huge numbers, lists.
     """
@@ -229,7 +229,7 @@ def test_whatever_stands_in_a_rollup(metric, changes):
     st.tuples(ANY_NAMES, ANY_NAMES, ANY_NAMES, ANY_NAMES),
     st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
 )
-def test_whatever_stands_in_an_event(metric, names, now):
+def test_any_event_gives_a_bounded_message(metric, names, now):
     """Any names of alarms and clusters give a message within bounds."""
     cluster, alarm, region, text = names
     event = of_a_contributor(metric, cluster=cluster, now=state(now, reason=text))

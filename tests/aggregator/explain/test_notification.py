@@ -201,7 +201,7 @@ def tell(changed, table, sent, *, looks=once, publish=None, environment=ENVIRONM
     ).outcome
 
 
-def test_alarms_that_ring_together_are_one_message(table, sent):
+def test_alarms_that_fire_together_are_one_message(table, sent):
     """
     If the function that claimed a message dies before it sends, the second alarm waits for its
     retry and joins it.
@@ -224,9 +224,7 @@ def test_alarms_that_ring_together_are_one_message(table, sent):
     assert ["repeated"] * 3 == repeated
 
 
-def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
-    table, sent, monkeypatch
-):
+def test_a_reader_before_any_claim_does_not_claim_after_another(table, sent, monkeypatch):
     """
     If another alarm claims the message after the first read, the conditional put is refused, and
     the second read finds the claim.
@@ -245,7 +243,7 @@ def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
     assert [TOPIC_ARN] == sent
 
 
-def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
+def test_a_claim_without_a_message_covers_no_alarm(table, sent):
     """
     A claim without a message covers no other alarm: the second alarm waits and sends, and so does
     the retry of the first.
@@ -330,7 +328,7 @@ def test_nothing_else_is_joined(table, sent, other):
         assert "sent" == tell(changed, table, sent)
 
 
-def test_a_message_without_the_numbers_covers_nobody(dynamodb, sent):  # noqa: ARG001
+def test_a_message_without_the_numbers_covers_no_alarm(dynamodb, sent):  # noqa: ARG001
     """A message without a rollup covers no other alarm, so each alarm is sent."""
     empty = Table.connect("records")
     assert ["sent", "sent"] == [tell(transition(metric), empty, sent) for metric in (CORES, COST)]

@@ -51,7 +51,7 @@ def test_after_a_pause_several_doublings_are_one_step():
     assert idle(step.after, 17 * AFTER) is None
 
 
-def test_three_minutes_with_work_close_it_and_idleness_in_between_starts_anew():
+def test_three_minutes_with_work_close_it_and_idleness_between_restarts_the_count():
     """Three minutes with work close a finding; idle minutes between them restart the count."""
     finding = opened()
     for worked in (True, True):
@@ -86,7 +86,7 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
 
 
 @pytest.mark.parametrize(("is_known", "closes_after"), [(True, 3), (False, 61)])
-def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
+def test_an_owner_that_no_line_names_is_gone(is_known, closes_after):
     """
     A finding about a missing owner closes after three minutes if all instances are known, else when
     the owner is forgotten.

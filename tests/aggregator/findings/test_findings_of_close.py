@@ -47,7 +47,7 @@ def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
     assert not any(state.findings for state in fleet.states().values())
 
 
-def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
+def test_an_event_has_the_cost_and_the_guards_of_a_stop():
     """
     An event has its cost and the guards against a stop, from the minutes of the instance and its
     cluster.
@@ -313,7 +313,7 @@ def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, wor
     assert [[], [], ["work", "work"]] == [[event["Reason"] for event in sent] for sent in closing]
 
 
-def test_an_owner_whose_cores_nobody_knows_stays():
+def test_an_owner_with_unknown_cores_stays():
     """
     Unknown cores and silent instances do not close a finding about an owner; a free core does.
     """
@@ -325,7 +325,7 @@ def test_an_owner_whose_cores_nobody_knows_stays():
     assert [[], [], ["gone"]] == [[event["Reason"] for event in sent] for sent in free]
 
 
-def test_an_owner_of_cores_that_nobody_holds_stops_nothing():
+def test_an_owner_of_cores_without_a_holder_stops_nothing():
     """A line that names an owner for an unattached core does not keep the owner's finding open."""
     fleet = FindingsFleet()
     fleet.pass_minute(held("aa", (20, 20)))

@@ -287,7 +287,7 @@ def test_too_many_owners_are_not_reported_in_part(monkeypatch):
     assert sums.owners.minutes.row_of("ml/0").allocated is None
 
 
-def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
+def test_a_row_has_reserved_cores_and_minutes_without_work():
     """A row has the number of reserved cores and the shortest quiet time over all instances."""
     waits = Owner("0", "ml/a-1", executions=0, quiet_minutes=30)
     none = {"execution_errors": 0}

@@ -36,7 +36,7 @@ def defined(line):
     }
 
 
-def test_the_line_says_what_it_is_and_when():
+def test_the_line_has_its_kind_and_its_time():
     """The line has its namespace, dimension, timestamp of the minute and publication ID."""
     line = published(rollup_of(record()))
     (directive,) = line["_aws"]["CloudWatchMetrics"]
@@ -240,7 +240,7 @@ def test_owners_beyond_four_of_an_instance_are_reported_by_their_cores():
     assert "5,20" == entry["OwnersMore"]
 
 
-def test_a_line_with_a_price_says_whose_price_it_is():
+def test_a_line_with_a_price_has_the_basis_of_the_price():
     """
     A line names the region and date of list prices, never of overrides, and the types without a
     price.

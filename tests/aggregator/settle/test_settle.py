@@ -213,7 +213,7 @@ def published(world, metric):
 
 @given(fleets() | jobs())
 @settings(max_examples=60)
-def test_the_ledger_says_what_the_rollups_say(fleet):
+def test_the_ledger_agrees_with_the_rollups(fleet):
     """
     Idle and busy core-minutes and avoidable cost of the ledger are those of the rollups, over all
     clusters, although settle reads the instances of an owner in several parts.
@@ -409,7 +409,7 @@ def bought(bucket):
     return {(row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)}
 
 
-def test_what_ec2_says_is_kept_with_the_hour():
+def test_the_answer_of_ec2_is_kept_with_the_hour():
     """EC2's answer is kept with the hour, because EC2 forgets an instance an hour after its end."""
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     bucket = Bucket()

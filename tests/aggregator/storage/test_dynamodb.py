@@ -59,7 +59,7 @@ def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
     assert 3 * MAX_BATCH_ATTEMPTS == len(pauses)
 
 
-def test_what_a_batch_leaves_unread_is_asked_for_again():
+def test_keys_that_a_batch_did_not_read_are_requested_again():
     """
     Unprocessed keys are requested again, at most 100 a request, and fail if they never arrive.
     """

@@ -69,7 +69,7 @@ def test_a_job_has_the_rights_it_needs_and_runs_pinned_actions(path):
         assert re.fullmatch(r"uses: [\w./-]+@[0-9a-f]{40} # v[0-9]+(\.[0-9]+){2}", line)
 
 
-def test_the_address_of_the_repository_stands_once():
+def test_the_address_of_the_repository_occurs_once():
     """Only pyproject.toml and the runbook links of the templates have the repository's address."""
     run = run_program(
         ["git", "grep", "-l", "github.com/neuron-emf", "--", ":!tests"], cwd=REPOSITORY

@@ -56,7 +56,7 @@ def test_an_uninstallation_leaves_what_was_configured(installed, repository, tmp
 
 
 @pytest.mark.proof
-def test_a_step_that_fails_says_why_and_keeps_the_program_that_works(repository, tmp_path):
+def test_a_failed_step_prints_the_reason_and_keeps_the_working_program(repository, tmp_path):
     """A failed step, even pip's last one, reports its reason and keeps the working program."""
     program = tmp_path / "root/opt/neuron-emf"
     for name in ("pyvenv.cfg", "bin/neuron-emf"):

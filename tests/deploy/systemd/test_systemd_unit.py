@@ -163,7 +163,7 @@ def seconds(text):
     return float(text.removesuffix("s"))
 
 
-def test_it_is_no_more_exposed_than_the_page_says(repository):
+def test_its_exposure_is_at_most_that_of_the_page(repository):
     """
     The unit without a drop-in is no more exposed than the page says, by the score of systemd's
     tool.

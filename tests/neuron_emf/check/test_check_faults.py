@@ -39,7 +39,7 @@ def test_of_a_right_account_nothing_is_wrong(checked, monitor):
     assert [] == [result for result in run.document["checks"] if result["advice"]]
 
 
-def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, repository):
+def test_only_the_right_line_reports_it(checked, monitor, monkeypatch, golden, repository):
     """
     Each fault changes only its own lines, and each of these lines names a remedy.
 

@@ -59,7 +59,7 @@ def origins_of(found):
     return {row["setting"]: (row["value"], row["from"]) for row in found.document["settings"]}
 
 
-def test_each_value_says_where_it_came_from(checked, monitor, monkeypatch, tmp_path):
+def test_each_value_is_shown_with_its_source(checked, monitor, monkeypatch, tmp_path):
     """Each value has its origin: flags override variables, variables the file, files defaults."""
     file = tmp_path / "config.toml"
     file.write_text(

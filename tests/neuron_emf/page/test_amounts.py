@@ -296,7 +296,7 @@ def test_gaps_and_known_moments_are_the_range(name, places):
     assert {*x} - known == missing
 
 
-def test_a_stack_without_a_ledger_says_so(view):
+def test_a_stack_without_a_ledger_is_named(view):
     """Without a ledger the cards have no comparison, and a sentence says why."""
     answer = view.reads["/charts.json"]({"range": "1h"})
     assert "DescribeStacks" in answer["ledger"]

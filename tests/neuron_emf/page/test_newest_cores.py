@@ -82,7 +82,7 @@ def test_each_cell_is_the_state_in_the_line(rows, reservations, draw):
             assert [known.get(letter, 0.0) for letter in state] == list(values)
 
 
-def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
+def test_holders_of_idle_cores_come_from_the_newest_minute():
     """The newest minute has the holders and idle minutes; an executing holder has no stop time."""
     last = iso_minute(record(3, "au").minute_ms // 60_000)
     holder = Holder("0", name="team/x", pid=7, tag="t", last_execution=last)

@@ -79,7 +79,7 @@ def read_json(server, path, **options):
     return status, json.loads(content)
 
 
-def test_data_are_what_the_view_says(server):
+def test_data_are_those_of_the_view(server):
     """Data are the view's answers as JSON, for the chosen cluster; a paid action is a POST."""
     assert (200, {"cluster": "training"}) == read_json(server, "/overview.json?cluster=training")
     assert (200, {"cluster": ""}) == read_json(server, "/overview.json?cluster=")

@@ -88,7 +88,7 @@ def test_it_has_what_the_page_asks_for(script, view):
     assert script.exists()
 
 
-def test_what_cannot_be_read_is_said_in_it(script, view, monkeypatch):
+def test_a_snapshot_names_what_could_not_be_read(script, view, monkeypatch):
     """A part that cannot be read shows the live page's sentence, with the missing action."""
     msg = "cloudwatch:DescribeAlarms failed (AccessDenied). Allow this action."
 

@@ -55,9 +55,7 @@ def minutes_of(reader):
     return [(rollup.minute_ms - PAGE_START_MS) // MINUTE_MS for rollup in reader.lines.rollups(0)]
 
 
-def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_back(
-    double, reader, clock
-):
+def test_fifteen_minutes_are_read_then_five_and_older_ones_on_request(double, reader, clock):
     """The first reading covers fifteen minutes, each later one five; looking back reads more."""
     double.put_lines(double.rollups_group, [line(minute=at) for at in range(-30, 60)], LATE_MS)
     reader.refresh()
@@ -129,7 +127,7 @@ def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
 
 
 @pytest.mark.usefixtures("at_the_end")
-def test_every_answer_is_as_the_schema_says(double, hour, typed, follows_schema):
+def test_every_answer_matches_the_schema(double, hour, typed, follows_schema):
     """Every answer of page, top and files follows the schema, with and without data."""
     answers = [view_of().now({})]
     filled(double, hour)

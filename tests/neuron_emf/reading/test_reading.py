@@ -133,7 +133,7 @@ def test_a_period_is_a_number_and_a_unit(number, unit):
         "2025-11-20T09:00:00+01:00",
     ],
 )
-def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
+def test_a_time_without_an_offset_is_utc(text):
     """A calendar moment is UTC unless it has a zone."""
     assert READING_NOW_MS == moment_ms(text, "--since", 0)
 

@@ -87,7 +87,7 @@ def test_axe_finds_nothing_in_trouble(open_page, address, watched, kind):
 
 
 @pytest.mark.parametrize("width", [390, 800, 1440])
-def test_nothing_is_beside_the_screen(open_page, address, width):
+def test_nothing_is_outside_the_screen(open_page, address, width):
     """At any width the page scrolls only vertically, also with every part open."""
     fragment = f"#{ROW}&instance={INSTANCE}&"
     page = loaded(open_page(address.replace("#", fragment), width=width))

@@ -151,7 +151,7 @@ def test_data_turn_gray_after_ten_minutes(open_page, address, watched):
         ("busy", "AWS does not answer"),
     ],
 )
-def test_trouble_says_what_to_do(open_page, address, watched, kind, words):
+def test_an_error_state_shows_the_next_step(open_page, address, watched, kind, words):
     """Each kind of trouble has its next step at the top, and nothing is shown as known."""
     refused = answered(503, error="This failed.", kind=kind, action="the action")
     page = open_page(address, routes=[(DATA_ROUTE, refused)])
