@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neuron_wire import encode, parse
@@ -176,9 +176,20 @@ OWNED_PARTS = st.lists(
 )
 
 
+EXECUTED = (Owner("0-1", "x", executions=3),)
+"""An owner in a record, which another record has only as reserved."""
+
+
 @given(OWNED_PARTS)
+@example([("aaaaaa", (EXECUTED, "")), ("aaaaaa", ((Owner("", "x", reserved="0-1"),), ""))])
+@example([("aa????", (EXECUTED, "")), ("??aaaa", ((Owner("", "x", reserved="2"),), ""))])
 def test_the_last_record_that_knew_a_core_names_its_owner(parts):
-    """The last record that knows a core decides its owner; one name is one owner."""
+    """
+    The last record that knows a core decides its owner; one name is one owner.
+
+    Its executions are those of all records in which it held cores, and unknown if one of them
+    does not know them. An owner that executed in one record is not quiet.
+    """
     records = [
         record(
             seq=seq,
@@ -199,3 +210,9 @@ def test_the_last_record_that_knew_a_core_names_its_owner(parts):
             held.add(core)
     assert held == cores_of(merged.owners, merged.owners_more)
     assert len({owner.name for owner in merged.owners}) == len(merged.owners)
+    for owner in merged.owners:
+        named = [part for record in records for part in record.owners if part.name == owner.name]
+        counts = [part.executions for part in named if part.cores]
+        executions = None if None in counts else sum(counts)
+        assert (executions if owner.cores else None) == owner.executions
+        assert (None if executions else named[-1].quiet_minutes) == owner.quiet_minutes
