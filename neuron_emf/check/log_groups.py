@@ -175,23 +175,23 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
     if answer.reason:
         otherwise = f", or ask who owns the account whether a {POLICY_TYPE} is there"
         return refused(answer, resource="*", otherwise=otherwise)
-    unread: list[str] = []
+    unreadable: list[str] = []
     for policy in policies:
         name = str(policy.get("policyName", "without a name"))
         criteria = policy.get("selectionCriteria", "")
         selected = {group: selects(criteria, group) for group in groups}
         stopped = " and ".join(group for group in groups if selected[group])
         if None in selected.values():
-            unread.append(name)
+            unreadable.append(name)
         elif stopped:
             return failed(
                 f"the account policy {name} disables EMF for {stopped}: "
                 "lines are kept, but metrics are not extracted",
                 f"exclude {stopped} in its selection criteria, or delete it",
             )
-    if unread:
+    if unreadable:
         return warning(
-            f"the criteria of the account policy {', '.join(unread)} cannot be read",
+            f"the criteria of the account policy {', '.join(unreadable)} cannot be read",
             f"check whether it disables EMF for {' or '.join(groups)}",
         )
     return ok("no account policy disables EMF for these groups")

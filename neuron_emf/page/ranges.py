@@ -113,9 +113,9 @@ class SettledHours:
         """
         with self._lock:
             now_ms = self._now_ms()
-            unread = [hour for hour in hours if hour not in self._payloads]
-            if unread and now_ms - self._looked_ms.get(hours, 0) >= _LOOK_AGAIN_MS:
-                between = range(unread[0], unread[-1] + 1)
+            missing = [hour for hour in hours if hour not in self._payloads]
+            if missing and now_ms - self._looked_ms.get(hours, 0) >= _LOOK_AGAIN_MS:
+                between = range(missing[0], missing[-1] + 1)
                 self.hours_left = len(between)
                 for hour, payload in stack_ledger(self._account).read_summaries(between):
                     self._payloads[hour] = payload

@@ -201,8 +201,8 @@ class PageView:
             rollups = self._reader.lines.rollups(span.x.start)
             cells = {(rollup.cluster, rollup.minute_ms): rollup for rollup in rollups}
             known = {minute_ms for _, minute_ms in cells}
-            unread = head["reading"] = self._reader.unread(span.x.start)
-            start_ms = unread["from_ms"] if unread else span.x.start
+            remaining = head["reading"] = self._reader.remaining(span.x.start)
+            start_ms = remaining["from_ms"] if remaining else span.x.start
             expected = range(start_ms, max(known, default=start_ms), MINUTE_MS)
         return cells, {**head, "missing": gaps(expected, known)}
 
@@ -334,11 +334,11 @@ class PageView:
         span = span_of(query.get("range", ""), self._now_ms())
         if span.is_ledger:
             return {"reading": None}
-        unread = self._reader.unread(span.x.start)
-        if unread is not None:
-            next_ms = unread["from_ms"] - STEP_MINUTES * MINUTE_MS
+        remaining = self._reader.remaining(span.x.start)
+        if remaining is not None:
+            next_ms = remaining["from_ms"] - STEP_MINUTES * MINUTE_MS
             self._reader.extend(max(span.x.start, next_ms))
-        return {"reading": self._reader.unread(span.x.start)}
+        return {"reading": self._reader.remaining(span.x.start)}
 
     def instance(self, query: Query) -> JsonObject:
         """

@@ -137,8 +137,8 @@ class NowReader:
                 self._from_ms = wanted_ms
             return self._from_ms
 
-    def unread(self, start_ms: int) -> JsonObject | None:
-        """Return the unread minutes from *start_ms* on and their calls; None if there are none."""
+    def remaining(self, start_ms: int) -> JsonObject | None:
+        """Return the minutes from *start_ms* on that are to be read with their calls, or None."""
         minutes = (self._from_ms - start_ms) // MINUTE_MS
         if minutes <= 0 or self._folded is not None:
             return None

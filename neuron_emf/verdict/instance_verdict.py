@@ -118,8 +118,8 @@ def verdict(
     kept = Verdict(lines.instance_id, VERDICT_KEEP, "", results, manager=manager_kind)
     if owners and not stays:
         return _asking(kept, lines, owners)
-    unread = _not_tried(results)
-    if not against and not unread:
+    untried = _not_tried(results)
+    if not against and not untried:
         commands = commands_of(lines, account)
         again = [f"{text}{options}" if text.startswith("neuron-emf") else text for text in commands]
         idle = duration(lines.idle_minutes)
@@ -130,9 +130,9 @@ def verdict(
             commands=[*map(ShownCommand, _RELEASE_STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
-    if states == {_STORE: CHECK_FAILED} and not unread:
+    if states == {_STORE: CHECK_FAILED} and not untried:
         return _asking(kept, lines, ())
-    first = (stays or against or unread)[0]
+    first = (stays or against or untried)[0]
     reason = first.found
     if lines.newest.owners and first.check in _OF_OWNERS:
         reason += f", and is not known to have been idle for {DEFAULT_IDLE_AFTER_MINUTES} min"

@@ -175,8 +175,8 @@ def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
             return failed(f"{name} works in the cluster: it {use_of(row) or 'executes'}")
         if working > 0:
             return failed(f"{name} may wait for its siblings: {working} of {siblings} work")
-    if unread := sorted(idle_names - rows.keys()):
-        return unknown(f"no rollup reports what {unread[0]} does elsewhere")
+    if missing := sorted(idle_names - rows.keys()):
+        return unknown(f"no rollup reports what {missing[0]} does elsewhere")
     return ok("none works" if idle_names else "it has no idle owner")
 
 

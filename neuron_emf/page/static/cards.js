@@ -30,7 +30,7 @@ const CORES_EVERY_S = 20;
  * @property {string} kind owner or team
  * @property {import("./types.js").BreakdownNumbers} total
  * @property {{ percent: number | null, cores: number } | null} utilization Null if the cores are not read.
- * @property {string} unread Why the cores are not read.
+ * @property {string} notRead Why the cores are not read.
  * @property {string[]} notes What its idle cores do not have.
  */
 
@@ -75,9 +75,9 @@ const CARDS = [
   {
     id: "utilization", chart: "utilization", title: "Utilization", term: "utilization", isBetterLow: false, unit: "", big: percent,
     value: (page) => page.utilization.percent,
-    own: ({ utilization, unread }) => ({
+    own: ({ utilization, notRead }) => ({
       value: utilization?.percent ?? null,
-      line: utilization ? `of ${counted(utilization.cores, "known core")} held or reserved` : unread,
+      line: utilization ? `of ${counted(utilization.cores, "known core")} held or reserved` : notRead,
       notes: [],
     }),
   },
@@ -121,7 +121,7 @@ function ownOf(state, kind, page, cores) {
     kind,
     total: rowsOf({ ...state, group: "owner" }, page, [], null).total,
     utilization: cores.value ? utilizationOf(cores.value.instances, state) : null,
-    unread: cores.failure?.sentence ?? "Reading cores",
+    notRead: cores.failure?.sentence ?? "Reading cores",
     notes: [
       ...(unnamed ? [`At least: rollups do not name the owners of ${counted(unnamed, "more idle core")}`] : []),
       ...(elsewhere.length ? [`More in ${list(elsewhere)}`] : []),
