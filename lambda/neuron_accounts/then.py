@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from operator import add, attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -61,7 +61,11 @@ class TypeKey(NamedTuple):
     cluster: str
 
 
-_Key = TypeVar("_Key", bound="tuple[str | None, ...]")
+_Key = TypeVar("_Key", bound=NamedTuple)
+
+
+def _times() -> dict[Any, CoreTime]:
+    return defaultdict(CoreTime)
 
 
 @dataclass(slots=True)
@@ -90,12 +94,12 @@ class Then:
         cluster_hours: Hours from which savings are computed. `fold_row` does not add to them.
     """
 
-    owners: dict[OwnerKey, CoreTime] = field(default_factory=dict)
-    instances: dict[InstanceKey, CoreTime] = field(default_factory=dict)
+    owners: dict[OwnerKey, CoreTime] = field(default_factory=_times)
+    instances: dict[InstanceKey, CoreTime] = field(default_factory=_times)
     unlisted: int = 0
-    days: dict[int, CoreTime] = field(default_factory=dict)
+    days: dict[int, CoreTime] = field(default_factory=_times)
     types: dict[InstanceKey, str] = field(default_factory=dict)
-    cluster_types: dict[TypeKey, CoreTime] = field(default_factory=dict)
+    cluster_types: dict[TypeKey, CoreTime] = field(default_factory=_times)
     unpriced: Counter[str] = field(default_factory=Counter)
     bases: set[str] = field(default_factory=set)
     cluster_hours: ClusterHours = field(default_factory=dict)
@@ -105,11 +109,10 @@ class Then:
         time = time_of_row(row)
         owner = OwnerKey(row.owner, row.cluster, row.team)
         instance = InstanceKey(row.instance_id, row.cluster)
-        self.owners.setdefault(owner, CoreTime()).fold_time(time)
-        self.days.setdefault(row.hour // DAY_HOURS, CoreTime()).fold_time(time)
-        self.instances.setdefault(instance, CoreTime()).fold_time(time)
-        instance_type = TypeKey(row.instance_type, row.cluster)
-        self.cluster_types.setdefault(instance_type, CoreTime()).fold_time(time)
+        self.owners[owner].fold_time(time)
+        self.days[row.hour // DAY_HOURS].fold_time(time)
+        self.instances[instance].fold_time(time)
+        self.cluster_types[TypeKey(row.instance_type, row.cluster)].fold_time(time)
         if row.instance_type is not None:
             self.types[instance] = row.instance_type
         if row.basis is not None:
@@ -126,17 +129,14 @@ class Then:
         """
         try:
             document = json.loads(unpack_lines(payload))
-            day = self.days.setdefault(hour // DAY_HOURS, CoreTime())
-            for owner, cluster, team, *numbers in zip(*document["Owners"], strict=True):
-                time = _time_of_numbers(numbers)
-                self.owners.setdefault(OwnerKey(owner, cluster, team), CoreTime()).fold_time(time)
+            day = self.days[hour // DAY_HOURS]
+            for owner, time in _times_in(document["Owners"], OwnerKey):
+                self.owners[owner].fold_time(time)
                 day.fold_time(time)
-            for instance_id, cluster, *numbers in zip(*document["Instances"], strict=True):
-                instance = InstanceKey(instance_id, cluster)
-                self.instances.setdefault(instance, CoreTime()).fold_time(_time_of_numbers(numbers))
-            for name, cluster, *numbers in zip(*document.get("Types", ()), strict=True):
-                key = TypeKey(name, cluster)
-                self.cluster_types.setdefault(key, CoreTime()).fold_time(_time_of_numbers(numbers))
+            for instance, time in _times_in(document["Instances"], InstanceKey):
+                self.instances[instance].fold_time(time)
+            for instance_type, time in _times_in(document.get("Types", ()), TypeKey):
+                self.cluster_types[instance_type].fold_time(time)
             self.unlisted += document["Unlisted"]
             self.unpriced.update(document["Unpriced"])
             self.bases.update(document["Bases"])
@@ -152,13 +152,12 @@ class Then:
 
     def summary(self) -> bytes:
         """Return the object; it lists the `MAX_INSTANCES` with the highest idle cost."""
-        idle = {key: time for key, time in self.instances.items() if time.idle}
-        listed = dearest(idle, MAX_INSTANCES)
+        idle = dearest(self.instances)
         document = {
             "Owners": _columns(self.owners.items()),
-            "Instances": _columns(listed),
+            "Instances": _columns(idle[:MAX_INSTANCES]),
             "Types": _columns(self.cluster_types.items()),
-            "Unlisted": self.unlisted + len(idle) - len(listed),
+            "Unlisted": self.unlisted + len(idle[MAX_INSTANCES:]),
             "Clusters": cluster_columns(self.cluster_hours),
             "Unpriced": dict(sorted(self.unpriced.items())),
             "Bases": sorted(self.bases),
@@ -178,14 +177,8 @@ def time_of_row(row: LedgerRow) -> CoreTime:
     """Return one owner's time of an instance in an hour; money in billionths of a dollar."""
     # The first rows of the ledger do not have their core-minutes without a price.
     unpriced = row.allocated if row.list_cost is None else row.unpriced
-    if row.owner == UNKNOWN_OWNER:
-        return CoreTime(
-            row.allocated,
-            unknown=row.allocated,
-            unpriced=unpriced,
-            cost=row.list_cost or 0,
-            unknown_cost=row.list_cost or 0,
-        )
+    is_unknown = row.owner == UNKNOWN_OWNER
+    list_cost = row.list_cost or 0
     idle = row.idle or 0
     cost = row.idle_cost
     avoidable = row.avoidable_cost or 0
@@ -202,16 +195,18 @@ def time_of_row(row: LedgerRow) -> CoreTime:
     is_priced = row.executions is not None and not unpriced
     return CoreTime(
         allocated=row.allocated,
+        unknown=row.allocated if is_unknown else 0,
         busy=row.busy or 0,
         used=row.used or 0,
         unpriced=unpriced,
-        cost=row.list_cost or 0,
+        cost=list_cost,
         unpriced_idle=idle if cost is None else 0,
         idle_by_part=minutes,
         cost_by_part=money,
         executions=row.executions,
         priced_executions=(row.executions or 0) if is_priced else 0,
-        executions_cost=(row.list_cost or 0) if is_priced else 0,
+        executions_cost=list_cost if is_priced else 0,
+        unknown_cost=list_cost if is_unknown else 0,
     )
 
 
@@ -220,27 +215,31 @@ def summary_key(hour: int) -> str:
     return part_key(hour, 0).replace(LEDGER_PREFIX, SUMMARIES).replace("/part=00", "")
 
 
-def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreTime]]:
-    """Return the *most* with the highest idle cost; those without a price last, by their time."""
+def dearest(times: Mapping[_Key, CoreTime]) -> list[tuple[_Key, CoreTime]]:
+    """Return *times* with idle cores, highest cost first; without a price last, by idle time."""
     return sorted(
-        times.items(),
+        (pair for pair in times.items() if pair[1].idle),
         key=lambda pair: (-(pair[1].idle_cost or 0), -pair[1].idle, *map(str, pair[0])),
-    )[:most]
+    )
 
 
-_SUMS: Final = ("allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle")
-_UNPRICED_IDLE: Final = len(_SUMS) - 1  # the last, so the parts of the idle time follow it
-_sums_of: Final = attrgetter(*_SUMS)
-_WORKS: Final = ("executions", "priced_executions", "executions_cost", "unknown_cost")
-_works_of: Final = attrgetter(*_WORKS)
+_FIELDS: Final = [each.name for each in fields(CoreTime)]
+"""The columns of a time in their order, with several columns for idle time and its price."""
+
+_numbers_of: Final = attrgetter(*_FIELDS)
+_IDLE: Final = _FIELDS.index("idle_by_part")  # its columns follow the idle time without a price
+_MONEY: Final = _IDLE + len(Part)
+_WORK: Final = _MONEY + len(Part)
+_ALL: Final = _WORK + len(_FIELDS[_IDLE + 2 :])
 
 
 def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]:
     """Return *times* by column, the shortest form; without a row there are no columns."""
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
-        sums = *_sums_of(time), *time.idle_by_part, *time.cost_by_part, *_works_of(time)
-        rows.append((*key, *sums))
+        numbers = _numbers_of(time)
+        work = numbers[_IDLE + 2 :]
+        rows.append((*key, *numbers[:_IDLE], *time.idle_by_part, *time.cost_by_part, *work))
     return list(zip(*rows, strict=True))
 
 
@@ -257,7 +256,7 @@ def idle_sums(
     for columns in filter(None, tables):
         keys = tuple(map(tuple, columns[:key_size]))
         numbers = columns[key_size:]
-        wanted = [*numbers[_UNPRICED_IDLE : len(_SUMS) + 2 * len(Part)]]
+        wanted = [*numbers[_IDLE - 1 : _WORK]]
         if keys in sums:
             wanted = [list(map(add, *pair)) for pair in zip(sums[keys], wanted, strict=True)]
         sums[keys] = wanted
@@ -269,33 +268,37 @@ def idle_sums(
 
 def cluster_times(document: JsonObject) -> dict[str, CoreTime]:
     """Return the time of all owners of each cluster, from a summary's types if it has them."""
-    columns = document.get("Types")
-    if columns is None:
-        owner, cluster, _, *numbers = document["Owners"] or [()] * 3
-        columns = (owner, cluster, *numbers)
-    times: dict[str, CoreTime] = defaultdict(CoreTime)
-    for _, cluster, *numbers in zip(*columns, strict=True):
-        times[cluster].fold_time(_time_of_numbers(numbers))
+    rows: Iterator[tuple[OwnerKey | TypeKey, CoreTime]] = (
+        _times_in(document["Types"], TypeKey)
+        if "Types" in document
+        else _times_in(document["Owners"], OwnerKey)
+    )
+    times: dict[str, CoreTime] = _times()
+    for key, time in rows:
+        times[key.cluster].fold_time(time)
     return times
+
+
+def _times_in(
+    columns: Sequence[Sequence[Any]], key_type: type[_Key]
+) -> Iterator[tuple[_Key, CoreTime]]:
+    """Yield the key and the time of each row that `_columns` encoded."""
+    size = len(key_type._fields)
+    for row in zip(*columns, strict=True):
+        yield key_type(*row[:size]), _time_of_numbers(list(row[size:]))
 
 
 def _time_of_numbers(numbers: list[Any]) -> CoreTime:
     """
-    Return a time from `_columns`.
+    Return a time from the numbers of its columns.
 
     Summaries that were written before the price of work have fewer numbers of executions, which
     are not read.
     """
-    parts = len(_SUMS)
-    money = parts + len(Part)
-    works = money + len(Part)
-    idle_by_part = numbers[parts:money]
-    cost_by_part = numbers[money:works]
-    values = [*numbers[:parts], idle_by_part, cost_by_part]
-    time = CoreTime(*values)
-    if len(numbers) == works + len(_WORKS):
-        for name, number in zip(_WORKS, numbers[works:], strict=True):
-            setattr(time, name, number)
-    elif time.unknown == time.allocated:
+    sums = [*numbers[:_IDLE], numbers[_IDLE:_MONEY], numbers[_MONEY:_WORK]]
+    if len(numbers) == _ALL:
+        return CoreTime(*sums, *numbers[_WORK:])
+    time = CoreTime(*sums)
+    if time.unknown == time.allocated:
         time.unknown_cost = time.cost
     return time

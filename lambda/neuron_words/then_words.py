@@ -50,11 +50,10 @@ def headline(total: CoreTime) -> str:
     if not total.has_idle_price:
         return f"The price of idle cores is unknown: {hours} of the known time."
     cents = round_shares(total.leaves, NANO_CENT)
-    idle = cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost)
     avoidable = cents_words(cents[Leaf.AVOIDABLE], total.leaves[Leaf.AVOIDABLE])
     return (
-        f"Idle cores cost {idle}, of which at most {avoidable} avoidable: {hours} of the known "
-        "time."
+        f"Idle cores cost {idle_usd(total)}, of which at most {avoidable} avoidable: {hours} of "
+        "the known time."
     )
 
 

@@ -132,8 +132,8 @@ def last_midnight(now_s: float, late_minutes: int) -> int:
 
 def digest_message(week: Week, before: Week, stack_name: str, region: str) -> TopicMessage:
     """Return the digest of *week*, compared with the seven days *before*."""
-    named = dearest(week.owners, MAX_ROWS_IN_DIGEST)
-    teams = teams_attribute(key.team for key, core_time in named if core_time.idle)
+    named = dearest(week.owners)[:MAX_ROWS_IN_DIGEST]
+    teams = teams_attribute(key.team for key, _ in named)
     subject = _subject(week)
     with_stack = f"{stack_name}: {subject}"
     return TopicMessage(
@@ -214,16 +214,16 @@ def _change(total: CoreTime, week: Week, before: Week) -> str:
 def _dearest(
     title: str, times: Mapping[_Key, CoreTime], total: CoreTime, more: str = ""
 ) -> list[str]:
-    idle = {key: core_time for key, core_time in times.items() if core_time.idle}
+    idle = dearest(times)
     cents = idle_cents(times, total)
     rows = ["", title]
-    for key, core_time in dearest(idle, MAX_ROWS_IN_DIGEST):
+    for key, core_time in idle[:MAX_ROWS_IN_DIGEST]:
         # Summaries list an instance only in hours in which it was idle.
         is_owner = isinstance(key, OwnerKey)
         busy = f" idle, {core_hours(core_time.busy)} busy" if is_owner and core_time.busy else ""
         cost = core_time.idle_cost
         amount = usd_of(None) if cost is None else f"{printed_number(cents[key], 2, cost)} USD"
         rows.append(f"  {amount:>16}  {name_of(key)}: {core_hours(core_time.idle)}{busy}")
-    if len(idle) > MAX_ROWS_IN_DIGEST:
-        rows.append(f"  and {more}{len(idle) - MAX_ROWS_IN_DIGEST:,} more")
+    if others := len(idle[MAX_ROWS_IN_DIGEST:]):
+        rows.append(f"  and {more}{others:,} more")
     return rows if idle else []
