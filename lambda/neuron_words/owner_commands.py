@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from neuron_wire.names import AWS_REGION, EC2_INSTANCE_ID
 
@@ -34,7 +34,7 @@ Commands: TypeAlias = "tuple[ShownCommand, ...]"
 
 _ECS_NAME: Final = "[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
 _TABLES: Final = json.loads(Path(__file__).with_name("owner_commands.json").read_text("utf-8"))
-"""Commands and their purposes, by the form of an owner's name."""
+"""Commands and their purposes, by the form of an owner's name, and those about instances."""
 
 _PLACE_FORMATS: Final = {
     "instance": EC2_INSTANCE_ID,
@@ -86,43 +86,21 @@ def _formed(
     return ()
 
 
-def tags_commands(instance_ids: Sequence[str], region: str) -> Commands:
-    """Return the command for the tags of instances; none without an ID in EC2's format."""
-    command = (
-        "aws ec2 describe-tags{region} --filters Name=resource-id,Values={ids}"
-        " --query 'Tags[].[ResourceId,Key,Value]' --output table"
-    )
-    return _of_instances("Instance tags", command, instance_ids, region, ",")
+InstanceCommand = Literal["tags", "states", "shell", "findings"]
 
 
-def states_commands(instance_ids: Sequence[str], region: str) -> Commands:
-    """Return the command for the state and the health of instances, as EC2 reports them."""
-    command = (
-        "aws ec2 describe-instance-status{region} --include-all-instances --instance-ids {ids}"
-        " --query 'InstanceStatuses[].[InstanceId,InstanceState.Name,SystemStatus.Status,"
-        "InstanceStatus.Status]' --output table"
-    )
-    return _of_instances("Do they run?", command, instance_ids, region)
+def instance_commands(kind: InstanceCommand, instance_ids: Sequence[str], region: str) -> Commands:
+    """
+    Return the command about instances; none without an ID in EC2's format.
 
-
-def shell_commands(instance_ids: Sequence[str], region: str) -> Commands:
-    """Return the command for a shell on the first instance, if it runs the SSM agent."""
-    return _of_instances(
-        "A shell on it", "aws ssm start-session{region} --target {ids}", instance_ids[:1], region
-    )
-
-
-def findings_commands(instance_ids: Sequence[str], region: str) -> Commands:
-    """Return the command that checks whether the first instance can be released."""
-    return _of_instances(
-        "Can it be released?", "neuron-emf findings {ids}{region}", instance_ids[:1], region
-    )
-
-
-def _of_instances(
-    purpose: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
-) -> Commands:
+    *kind* is a key of `instances` in the tables: the instances' tags, their state and health as EC2
+    reports them, a shell on one instance that runs the SSM agent, or the check whether one instance
+    can be released.
+    """
     ids = [instance_id for instance_id in instance_ids if EC2_INSTANCE_ID.fullmatch(instance_id)]
-    where = f" --region {region}" if _PLACE_FORMATS["region"].fullmatch(region) else ""
-    text = command.format(ids=separator.join(ids), region=where)
-    return (ShownCommand(purpose, text),) if ids else ()
+    if not ids:
+        return ()
+    purpose, text = _TABLES["instances"][kind]
+    where = f"--region {region}" if AWS_REGION.fullmatch(region) else ""
+    words = text.format(ids=" ".join(ids), listed=",".join(ids), region=where).split()
+    return (ShownCommand(purpose, " ".join(words)),)

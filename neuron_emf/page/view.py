@@ -55,12 +55,7 @@ from neuron_wire.names import (
     WEEK_HOURS,
 )
 from neuron_words.now_words import console_address
-from neuron_words.owner_commands import (
-    findings_commands,
-    owner_commands,
-    shell_commands,
-    tags_commands,
-)
+from neuron_words.owner_commands import instance_commands, owner_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -318,8 +313,8 @@ class PageView:
         ids = query.get("instances", "").split(",")[:MAX_INSTANCES_OF_ROW]
         commands = (
             *owner_commands(query.get("owner", ""), query.get("cluster", ""), region),
-            *findings_commands(ids, region),
-            *tags_commands(ids, region),
+            *instance_commands("findings", ids[:1], region),
+            *instance_commands("tags", ids, region),
         )
         return {"commands": [command._asdict() for command in commands]}
 
@@ -355,7 +350,10 @@ class PageView:
         )
         hour = instance_hour(lines, cluster, instance_id)
         region = self._account.region or ""
-        commands = *findings_commands([instance_id], region), *shell_commands([instance_id], region)
+        commands = (
+            *instance_commands("findings", [instance_id], region),
+            *instance_commands("shell", [instance_id], region),
+        )
         shown = [command._asdict() for command in commands]
         return {
             **hour,

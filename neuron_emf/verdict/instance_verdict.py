@@ -23,7 +23,7 @@ from neuron_emf.verdict.verdict_facts import Unknown
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owners import UNNAMED_OWNER
 from neuron_words.name_words import printable
-from neuron_words.owner_commands import ShownCommand, owner_commands, tags_commands
+from neuron_words.owner_commands import ShownCommand, instance_commands, owner_commands
 from neuron_words.quantity_words import duration, iso, moment
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
         for command in owner_commands(name, record.cluster, region)
     ]
     if not (asked and commands):
-        commands.extend(tags_commands([lines.instance_id], region))
+        commands.extend(instance_commands("tags", [lines.instance_id], region))
     reason = "it is idle and has no owner, but a stop loses the data on its instance store"
     if owners:
         first = next((owner for owner in owners if owner.name == asked), owners[0])

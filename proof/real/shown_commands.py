@@ -14,17 +14,16 @@ import re
 import shlex
 import subprocess
 from dataclasses import dataclass
+from typing import get_args
 
 from local import REPOSITORY
 from neuron_emf.verdict.managers import MANAGER_TABLES, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
+    InstanceCommand,
     ShownCommand,
-    findings_commands,
+    instance_commands,
     owner_commands,
     placement_commands,
-    shell_commands,
-    states_commands,
-    tags_commands,
 )
 
 NOT_SHOWN = ("lambda/requirements.txt", "proof/", "requirements/", "tests/")
@@ -122,9 +121,10 @@ def rendered_commands() -> list[Shown]:
     for owner in SHOWN_OWNERS:
         texts += owner_commands(owner, "training", SHOWN_REGION)
         texts += placement_commands(owner, "training", SHOWN_REGION, ids)
-    for of_instances in (tags_commands, states_commands, shell_commands, findings_commands):
-        texts += of_instances(ids, SHOWN_REGION)
-        texts += of_instances(ids, "")
+    for kind in get_args(InstanceCommand):
+        shown = ids[:1] if kind in {"shell", "findings"} else ids
+        texts += instance_commands(kind, shown, SHOWN_REGION)
+        texts += instance_commands(kind, shown, "")
     commands = [(command.text, f"message, {command.purpose}") for command in texts]
 
     arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"

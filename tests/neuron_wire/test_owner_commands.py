@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_words.owner_commands import owner_commands, tags_commands
+from neuron_words.owner_commands import instance_commands, owner_commands
 
 CLUSTER_AND_REGION = ("prod", "us-west-2")
 COMMAND_OPTIONS = {
@@ -72,6 +72,6 @@ def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
 
 def test_commands_contain_only_valid_instance_ids():
     """Commands contain only IDs in EC2's format."""
-    (known,) = tags_commands(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
+    (known,) = instance_commands("tags", ["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
     assert "Values=i-0123456789abcdef0 --query" in known.text
-    assert () == tags_commands(["host-1"], "us-west-2")
+    assert () == instance_commands("tags", ["host-1"], "us-west-2")

@@ -26,9 +26,8 @@ from neuron_words.now_words import (
 from neuron_words.owner_commands import (
     Commands,
     ShownCommand,
+    instance_commands,
     owner_commands,
-    shell_commands,
-    tags_commands,
 )
 from neuron_words.quantity_words import clock, coverage_words, duration
 
@@ -66,13 +65,14 @@ def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> Command
     instances = [text_in(entry, "InstanceId")]
     commands = owner_commands(owner, evidence.now.cluster, region)[-MAX_COMMANDS_OF_OWNER:]
     if commands and owner.startswith("unit:"):
-        return (*shell_commands(instances, region), *commands)
-    return commands or tags_commands(instances, region)
+        return (*instance_commands("shell", instances, region), *commands)
+    return commands or instance_commands("tags", instances, region)
 
 
 def commands_there(evidence: Evidence, entry: JsonObject, *there: ShownCommand) -> Commands:
     """Return a shell on the instance of *entry*, and the commands to type *there*."""
-    shell = shell_commands([text_in(entry, "InstanceId")], instance_region(evidence, entry))
+    instances = [text_in(entry, "InstanceId")]
+    shell = instance_commands("shell", instances, instance_region(evidence, entry))
     return (*shell, *there) if shell else ()
 
 

@@ -35,9 +35,8 @@ from neuron_words.now_words import CAN_WAIT, NOW, TODAY
 from neuron_words.owner_commands import (
     Commands,
     ShownCommand,
+    instance_commands,
     placement_commands,
-    states_commands,
-    tags_commands,
 )
 from neuron_words.quantity_words import amount, clock, counted, joined, share_words
 
@@ -104,7 +103,7 @@ def last_seen_words(entry: JsonObject, now: int | None) -> str:
 def silent_commands(evidence: Evidence, entries: Entries) -> Commands:
     """Return the command that shows whether the instances of *entries* run."""
     region, ids = _instances(evidence, entries)
-    return states_commands(ids, region)
+    return instance_commands("states", ids, region)
 
 
 def _instances(evidence: Evidence, entries: Entries) -> tuple[str, list[str]]:
@@ -135,7 +134,7 @@ def find_hardware_errors(evidence: Evidence) -> AlarmSummary:
         ),
         reason=f"work on such a device continues, and {harm}.",
         commands=(
-            *(steps or tags_commands(ids, region)),
+            *(steps or instance_commands("tags", ids, region)),
             *commands_there(evidence, entry, _KERNEL),
         )[:_MAX_COMMANDS_OF_FAILURE],
         next_step=f"keep new work off {shown} (cordon or drain), then ask {owners_words(owners)}"

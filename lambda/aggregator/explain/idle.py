@@ -58,7 +58,7 @@ from neuron_words.now_words import (
     is_executing_at,
     owner_words,
 )
-from neuron_words.owner_commands import Commands, findings_commands, owner_commands
+from neuron_words.owner_commands import Commands, instance_commands, owner_commands
 from neuron_words.quantity_words import amount, clock, counted, duration, per_hour, percent, usd
 
 if TYPE_CHECKING:
@@ -158,14 +158,16 @@ def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Comm
     commands = commands_about(evidence, entry, owner)
     if len(commands) < MAX_COMMANDS_OF_OWNER:
         commands = (*commands, *process_commands(evidence, entry, holder))
-    return (*commands, *findings_commands([text_in(entry, "InstanceId")], evidence.region))
+    instances = [text_in(entry, "InstanceId")]
+    return (*commands, *instance_commands("findings", instances, evidence.region))
 
 
 def _without_owners(evidence: Evidence, total: list[str], worst: JsonObject) -> AlarmSummary:
     """Find what is known of the whole cluster, if its rollup has no owners or no idle cores."""
     slow = entries_in(evidence.rollup, "StragglerInstances")[:1]
     headline, *others = total or ["no core is known"]
-    findings = findings_commands([text_in(worst, "InstanceId")], evidence.region)
+    instances = [text_in(worst, "InstanceId")]
+    findings = instance_commands("findings", instances, evidence.region)
     commands = (*commands_about(evidence, worst, ""), *findings)
     return AlarmSummary(
         headline=headline,
