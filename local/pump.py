@@ -15,7 +15,6 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricDa
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections import Counter
@@ -133,7 +132,7 @@ class LogTail:
         self._logs = logs
         self._since_ms = since_ms
         self._read_ms: dict[str, int] = {}
-        self._seen: Counter[bytes] = Counter()
+        self._seen: Counter[tuple[object, ...]] = Counter()
         self.group = group
 
     def read_new_events(self) -> list[LogEvent]:
@@ -185,18 +184,14 @@ class LogTail:
             start_ms = last_ms
 
     def _unseen(self, rows: Sequence[dict[str, Any]]) -> Iterator[LogEvent]:
-        in_this_read: Counter[bytes] = Counter()
+        in_this_read: Counter[tuple[object, ...]] = Counter()
         for row in rows:
-            key = _key(row)
+            event = LogEvent(row["logStreamName"], row["timestamp"], row["message"])
+            key = event, row.get("ingestionTime")
             in_this_read[key] += 1
             if in_this_read[key] > self._seen[key]:
                 self._seen[key] += 1
-                yield LogEvent(row["logStreamName"], row["timestamp"], row["message"])
-
-
-def _key(row: dict[str, Any]) -> bytes:
-    members = [row["logStreamName"], row["timestamp"], row.get("ingestionTime"), row["message"]]
-    return hashlib.blake2b(repr(members).encode(), digest_size=16).digest()
+                yield event
 
 
 MAX_DATA_PER_CALL: Final = 1_000

@@ -7,15 +7,13 @@ It does not know alarms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Dimensions = tuple[tuple[str, str], ...]
 """Names with values, sorted by name."""
-
-_QUERY_FUNCTIONS: Final = {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,9 @@ class StatisticSet:
 
     def value(self, statistic: str) -> float:
         """Return one CloudWatch statistic, or one Metrics Insights function, by name."""
-        average = self.total / self.sample_count
-        values = {"AVG": average, "MAX": self.maximum, "SUM": self.total}
-        return values[_QUERY_FUNCTIONS.get(statistic, statistic)]
+        if statistic in ("Average", "AVG"):
+            return self.total / self.sample_count
+        return self.maximum if statistic in ("Maximum", "MAX") else self.total
 
 
 class CloudWatchHistory:

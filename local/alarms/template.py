@@ -23,7 +23,6 @@ _SUBSTITUTED: Final = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 _PSEUDO_PARAMETERS: Final = {
     "AWS::AccountId": "123456789012",
     "AWS::NoValue": None,
-    "AWS::NotificationARNs": "",
     "AWS::Partition": "aws",
     "AWS::Region": "us-east-1",
     "AWS::StackName": "neuron-emf",

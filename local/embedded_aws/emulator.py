@@ -63,7 +63,7 @@ class EmbeddedAws:
         require_installed("embedded AWS", self._program)
         tail = ""
         for _ in range(3):
-            self._launch(_free_port())
+            child = self._launch(_free_port())
             try:
                 if self._wait_until_ready(check):
                     self.refuse_strangers()
@@ -71,7 +71,7 @@ class EmbeddedAws:
             except BaseException:
                 self.stop()
                 raise
-            tail = self._child.tail() if self._child else ""
+            tail = child.tail()
             self.stop()
             # Another program may have taken the port since the kernel chose it.
             if "already in use" not in tail:
@@ -90,11 +90,6 @@ class EmbeddedAws:
         """Return the variables for programs that use this emulator."""
         return clients.environment(self.endpoint_url)
 
-    @property
-    def pid(self) -> int | None:
-        """The process ID while it runs."""
-        return self._child.pid if self._child else None
-
     def alive(self) -> bool:
         """True if the process still runs."""
         return self._child is not None and self._child.exit_code() is None
@@ -110,7 +105,7 @@ class EmbeddedAws:
             # Its state is discarded, so a slow stop has no use.
             child.stop(patience_s=0.5)
 
-    def _launch(self, port: int) -> None:
+    def _launch(self, port: int) -> ChildProcess:
         for name in ("state", "s3", "tmp"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         settings = clients.environment()
@@ -136,6 +131,7 @@ class EmbeddedAws:
             environment=settings,
             folder=self._folder,
         )
+        return self._child
 
     def _wait_until_ready(self, check: Callable[[], None]) -> bool:
         deadline = time.monotonic() + START_PATIENCE_S

@@ -76,10 +76,9 @@ class SamCli:
             *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
             "--no-fail-on-empty-changeset",  # as in samconfig.toml
             *("--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"),
+            "--parameter-overrides",
+            *(f"{name}={value}" for name, value in parameters.items()),
         ]
-        if parameters:
-            command.append("--parameter-overrides")
-            command.extend(f"{name}={value}" for name, value in parameters.items())
         self._run("deploy", command, aws.environment(), template.parent)
         cloudformation = aws.client("cloudformation")
         stack = cloudformation.describe_stacks(StackName=stack_name)["Stacks"][0]

@@ -23,38 +23,32 @@ class Family:
     Facts that all instances of one device generation share.
 
     Attributes:
-        device_type: `neuron_device_type`; None if the family does not report it.
+        device_type: `neuron_device_type`; None for inf1, which does not report it.
 
         device_version: `neuron_device_version`.
 
-        core_version: `neuroncore_version`.
+        core_version: `neuroncore_version`, and the member with the physical cores of a logical one.
 
         physical_per_logical: Physical cores behind a logical one (LNC).
 
-        split_name: The member with the physical cores of a logical one, or None.
-
         peak_tera_flops: The highest 10^12 FLOP/s of one logical core.
-
-        reports_device_bytes: True if memory is reported per core, and ECC counters can rise.
     """
 
     device_type: str | None
     device_version: str
     core_version: str
     physical_per_logical: int
-    split_name: str | None
     peak_tera_flops: float
-    reports_device_bytes: bool = True
 
 
 PAGE_BYTES: Final = 4096
 _REPORTED_BY_INF1: Final = ("neuron_device_count", "neuroncore_per_device_count", "error")
 
 FAMILIES: Final[dict[str, Family]] = {
-    "inf1": Family(None, "v1", "v1", 1, None, 16.0, reports_device_bytes=False),
-    "inf2": Family("inferentia2", "v3", "v2", 1, None, 95.0),
-    "trn1": Family("trainium", "v2", "v2", 1, None, 95.0),
-    "trn2": Family("trainium2", "v4", "v3d", 2, "v3d", 166.0),
+    "inf1": Family(None, "v1", "v1", 1, 16.0),
+    "inf2": Family("inferentia2", "v3", "v2", 1, 95.0),
+    "trn1": Family("trainium", "v2", "v2", 1, 95.0),
+    "trn2": Family("trainium2", "v4", "v3d", 2, 166.0),
 }
 
 _VCPUS_AND_MEMORY_GIB: Final[dict[str, tuple[int, int]]] = {

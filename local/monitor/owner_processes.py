@@ -111,7 +111,7 @@ def write_processes(
 def _checkpoint(instance_id: str, pods: Sequence[Sequence[str]]) -> str:
     entries = [
         {
-            "PodUID": _uid(f"{instance_id}/{pod}"),
+            "PodUID": _uid(_digest(f"{instance_id}/{pod}")),
             "ContainerName": pod.split("/")[2],
             "ResourceName": "aws.amazon.com/neuroncore",
             "DeviceIDs": {"-1": cores.split(",")},
@@ -137,8 +137,8 @@ def _digest(seed: str) -> str:
     return hashlib.sha256(seed.encode()).hexdigest()
 
 
-def _uid(seed: str) -> str:
-    return str(uuid.UUID(_digest(seed)[:32]))
+def _uid(digest: str) -> str:
+    return str(uuid.UUID(digest[:32]))
 
 
 def _process(name: str, seed: str) -> _Process:
@@ -190,7 +190,7 @@ def _of_task(family: str, container: str, container_id: str) -> _Process:
 
 
 def _of_pod(namespace: str, pod: str, container: str, container_id: str) -> _Process:
-    uid = str(uuid.UUID(container_id[:32]))
+    uid = _uid(container_id)
     slices = f"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{uid}.slice"
     bundle = {
         "annotations": {

@@ -99,9 +99,9 @@ class RuntimeEntry:
             "neuroncore_utilization": percent or 0,
             "effective_flops": int(percent / 100 * 0.4 * family.peak_tera_flops * 1e12),
         }
-        if family.split_name is not None:
+        if family.physical_per_logical > 1:
             apart = min(_SPLIT_PERCENT * rng.random(), percent, 100 - percent) if percent else 0
-            found[family.split_name] = {
+            found[family.core_version] = {
                 f"nc_v3.{2 * core}": {"neuroncore_utilization": percent - apart or 0},
                 f"nc_v3.{2 * core + 1}": {"neuroncore_utilization": percent + apart or 0},
             }
@@ -110,7 +110,7 @@ class RuntimeEntry:
     def _ended(
         self, percents: Mapping[int, float], period_s: float, rng: random.Random
     ) -> dict[str, int]:
-        ran = self.runtime.load.executions(dict(percents), period_s)
+        ran = self.runtime.load.executions(percents, period_s)
         if percents:
             ran += 1  # at least one execution ends, even in the milliseconds of a first report
         ended = dict.fromkeys(EXECUTION_ENDINGS, 0)
@@ -163,11 +163,11 @@ class RuntimeMemory:
         devices = sorted({core // per_device for core in runtime.held})
         listed = [device * per_device + core for device in devices for core in range(per_device)]
         per_core_bytes = instance.host.device_memory_bytes // per_device
-        reports_bytes = instance.host.family.reports_device_bytes
+        is_inf1 = instance.host.family.device_type is None
         models = instance.scenario.models_per_core
         table = {
             str(core): _core_bytes(per_core_bytes, models, rng)
-            if core in runtime.held and reports_bytes
+            if core in runtime.held and not is_inf1
             else dict.fromkeys(_MEMORY_USES, 0)
             for core in listed
         }

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from local.monitor.hosts import host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Load:
             for core, own in self._own.items()
         }
 
-    def executions(self, percents: dict[int, float], period_s: float) -> int:
+    def executions(self, percents: Mapping[int, float], period_s: float) -> int:
         """Return the number of executions for this much work in this time."""
         return int(sum(percents.values()) / 100 * period_s / self.device_p50_s)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import uuid
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
@@ -48,20 +47,12 @@ class AlarmBoard:
 
     Attributes:
         properties: The properties of each alarm resource, functions resolved, by logical ID.
-
-        left_out: The alarms that are not evaluated, and why.
     """
 
     def __init__(
         self, template: Template, history: CloudWatchHistory, now_s: Callable[[], float] = time.time
     ) -> None:
-        alarms = read_alarms(template)
-        self._alarms = [alarm for alarm in alarms if alarm.namespace in _JUDGED]
-        self.left_out = {
-            alarm.logical_id: f"nothing here publishes all metrics of {alarm.namespace}"
-            for alarm in alarms
-            if alarm.namespace not in _JUDGED
-        }
+        self._alarms = {alarm.logical_id: alarm for alarm in read_alarms(template)}
         self.properties = dict(template.resources("AWS::CloudWatch::Alarm"))
         self._history = history
         self._made_s = now_s()  # a warm-up begins with the deployment
@@ -78,7 +69,9 @@ class AlarmBoard:
             if now_s - self._evaluated_s >= EVALUATE_EACH_S:
                 before = self._states
                 self._states = {
-                    alarm.logical_id: self._evaluate(alarm, now_s, before) for alarm in self._alarms
+                    name: self._evaluate(alarm, now_s, before)
+                    for name, alarm in self._alarms.items()
+                    if alarm.namespace in _JUDGED
                 }
                 self._evaluated_s = now_s
                 keys = [
@@ -104,7 +97,7 @@ class AlarmBoard:
         ]
 
     def event_of(self, state: AlarmState) -> dict[str, Any]:
-        """Return the event that EventBridge would send to explain if *state* began now."""
+        """Return what explain reads of EventBridge's event if *state* began now."""
         logical_id = state.alarm.logical_id
         at = datetime.fromtimestamp(self._now_s(), timezone.utc)
         watched = [
@@ -122,14 +115,9 @@ class AlarmBoard:
             "configuration": {"metrics": watched},
         }
         return {
-            "version": "0",
-            "id": str(uuid.uuid4()),
             "detail-type": "CloudWatch Alarm Contributor State Change",
-            "source": "aws.cloudwatch",
             "account": "000000000000",
-            "time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "region": EMBEDDED_REGION,
-            "resources": [],
             "detail": detail,
         }
 
@@ -151,9 +139,10 @@ class AlarmBoard:
     def _status(self, logical_id: str, states: list[AlarmState]) -> JsonObject:
         worst = min(states, key=lambda state: _WORST_FIRST.index(state.state), default=None)
         grouped = worst is not None and isinstance(worst.alarm.source, MetricsInsightsQuery)
+        unpublished = f"nothing here publishes all metrics of {self._alarms[logical_id].namespace}"
         now = {
             "state": NOT_EVALUATED if worst is None else worst.state.value,
-            "reason": self.left_out[logical_id] if worst is None else worst.reason,
+            "reason": unpublished if worst is None else worst.reason,
             "contributors": [
                 {
                     "name": ", ".join(value for _, value in state.contributor),

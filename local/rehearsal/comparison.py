@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -94,13 +93,14 @@ def read_metrics(
     history: CloudWatchHistory, start_s: int, end_s: int
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
     """Return the metrics of the clusters, for minutes that start in [*start_s*, *end_s*)."""
-    figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
+    figures: dict[ClusterMinute, dict[str, StatisticSet]] = {}
     for name in DEFAULT_ROLLUP_METRICS:
         by_metric = history.read_metric(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
         for dimensions, minutes in by_metric.items():
             for minute_s, statistics in minutes.items():
-                figures[dimensions[0][1], minute_s][name] = statistics
-    return dict(figures)
+                key = dimensions[0][1], minute_s
+                figures.setdefault(key, {})[name] = statistics
+    return figures
 
 
 UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
@@ -134,7 +134,7 @@ def against_truth(
 ) -> list[Problem]:
     """Return the wrong or missing values of rollup lines."""
     problems: list[Problem] = []
-    for (cluster, minute_s), wanted in sorted(expected.items(), key=lambda item: item[0]):
+    for (cluster, minute_s), wanted in sorted(expected.items()):
         lines = found.get((cluster, minute_s))
         if lines is None:
             problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
@@ -152,7 +152,7 @@ def against_owners(
 ) -> list[Problem]:
     """Return held idle cores whose owner in the rollup is not the simulated one."""
     problems = []
-    for (cluster, minute_s), lines in sorted(found.items(), key=lambda item: item[0]):
+    for (cluster, minute_s), lines in sorted(found.items()):
         for instance in lines.publications[-1].get("TopIdleInstances", ()):
             named = {
                 core: holder.get("Name")
@@ -195,10 +195,11 @@ def against_metrics(
             values = minute.values(name)
             if not values:
                 continue
-            wanted = max(values) if name in COMPARED_GAUGES else sum(values)
+            is_gauge = name in COMPARED_GAUGES
+            wanted = max(values) if is_gauge else sum(values)
             value = None
             if (statistics := extracted.get(name)) is not None:
-                value = statistics.maximum if name in COMPARED_GAUGES else statistics.total
+                value = statistics.maximum if is_gauge else statistics.total
             if value is None or abs(value - wanted) > 1e-6 * max(1.0, abs(wanted)):
                 said = f"metric {name}", _number(wanted), _number(value)
                 problems.append(Problem(cluster, minute_s, *said))
@@ -218,12 +219,10 @@ def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Exp
     The first such minute is the first in which every instance wrote a report. An earlier minute
     depends on when each emitter started.
     """
-    began_s: dict[str, int] = {}
-    for report in read_truth(fleet.written_truths):
-        minute_s = report.at_ms // 1000 // MINUTE_S * MINUTE_S
-        began_s[report.instance] = min(minute_s, began_s.get(report.instance, minute_s))
-    all_there_s = max(began_s.values(), default=0)
-    expected = _expected(fleet.written_truths, MARGIN_MS)
+    truths = fleet.written_truths
+    began_ms = [min(report.at_ms for report in read_truth([truth])) for truth in truths]
+    all_there_s = max(began_ms, default=0) // 1000 // MINUTE_S * MINUTE_S
+    expected = _expected(truths, MARGIN_MS)
     return {
         (cluster, minute_s): rollup
         for (cluster, minute_s), rollup in expected.items()

@@ -191,8 +191,7 @@ class LiveFleet:
     @property
     def written_truths(self) -> list[Path]:
         """Return the truth files that have a report."""
-        written = (path for path in self._truths.values() if path.exists())
-        return [path for path in written if path.stat().st_size]
+        return [path for path in self._truths.values() if path.exists() and path.stat().st_size]
 
     def silent_members(self) -> list[FleetInstance]:
         """Return members whose simulator wrote no report: nothing is expected of them."""

@@ -94,6 +94,6 @@ def differences_from_aws(template: Mapping[str, Any]) -> list[str]:
     ]
     sentences.extend(
         f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."
-        for row in template.get("Metadata", {}).get("Rehearsal", {}).get("NotEmulated", [])
+        for row in template["Metadata"]["Rehearsal"]["NotEmulated"]
     )
     return sentences

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
+from unittest.mock import patch
 
 import msgspec
 
@@ -30,8 +31,11 @@ from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from local.rehearsal.rehearsal_stack import DeployedStack
+    from local.rehearsal.workspace import Workspace
 
     MemberLines = Mapping[FleetInstance, list[str]]
     """The lines of each member of the fleet."""
@@ -108,54 +112,51 @@ class Past:
     def deliver(
         self,
         lines: MemberLines,
-        environment: Mapping[str, str],
-        log_group: str,
-        wait_until_stored: Callable[[int], None],
+        stack: DeployedStack,
+        workspace: Workspace,
         *,
         since_s: int = 0,
     ) -> None:
         """
         Put the lines of the minutes from *since_s* on through the emitter's own delivery.
 
-        It calls *wait_until_stored* with the number of lines after each member: the embedded AWS
-        starts another worker for each delivery without a free one, which takes longer than waiting.
+        It waits after each member until *stack* has stored the lines: the embedded AWS starts
+        another worker for each delivery without a free one, which takes longer than waiting.
 
         Raises:
             EmbeddedAwsError: If a line was not delivered.
         """
         delivered = max(0, since_s - self.start_s) // MINUTE_S * len(lines)
         for member, texts in lines.items():
-            minutes = self.minutes_of(texts, since_s)
-            with _variables(environment):
-                self._deliver(member, minutes, log_group)
+            minutes = minute_lines(texts, range(since_s * 1000, self.end_s * 1000))
+            variables = stack.aws.environment()
+            of_aws = {name: value for name, value in variables.items() if "AWS" in name}
+            spool_path = spool_folder(self.folder, member)
+            # The emitter's SDK client reads the variables of this process.
+            with patch.dict(os.environ, of_aws), Spool(spool_path) as spool:
+                destination = LogStream(stack.place.log_group, member.instance_id)
+                new = [NewRecord(record.minute_ms, line) for record, line in minutes]
+                spool.append(new, state_after(minutes[-1][0]))
+                flushed = Delivery(spool, destination).flush(_FLUSH_S)
+                destination.close()
+            if flushed.remaining:
+                msg = (
+                    f"{flushed.remaining} of {len(minutes)} lines of {member.name} were not "
+                    f"delivered: {flushed.problem}"
+                )
+                raise EmbeddedAwsError(msg)
             delivered += len(minutes)
-            wait_until_stored(delivered)
+            stack.wait_until_stored(delivered, workspace)
 
-    def minutes_of(self, lines: list[str], since_s: int = 0) -> list[tuple[MinuteRecord, str]]:
-        """Return the records of its minutes from *since_s* on, each with its line."""
-        records = zip(map(parse, lines), lines, strict=True)
-        span_ms = range(since_s * 1000, self.end_s * 1000)
-        return [
-            (record, line)
-            for record, line in records
-            if isinstance(record, MinuteRecord) and record.minute_ms in span_ms
-        ]
 
-    def _deliver(
-        self, member: FleetInstance, minutes: list[tuple[MinuteRecord, str]], log_group: str
-    ) -> None:
-        destination = LogStream(log_group, member.instance_id)
-        with Spool(spool_folder(self.folder, member)) as spool:
-            new = [NewRecord(record.minute_ms, line) for record, line in minutes]
-            spool.append(new, state_after(minutes[-1][0]))
-            flushed = Delivery(spool, destination).flush(_FLUSH_S)
-            destination.close()
-        if flushed.remaining:
-            msg = (
-                f"{flushed.remaining} of {len(minutes)} lines of {member.name} were not delivered: "
-                f"{flushed.problem}"
-            )
-            raise EmbeddedAwsError(msg)
+def minute_lines(lines: Iterable[str], span_ms: range) -> list[tuple[MinuteRecord, str]]:
+    """Return the minute records among *lines* that begin in *span_ms*, each with its line."""
+    records = ((parse(line), line) for line in lines)
+    return [
+        (record, line)
+        for record, line in records
+        if isinstance(record, MinuteRecord) and record.minute_ms in span_ms
+    ]
 
 
 def state_after(last: MinuteRecord) -> bytes:
@@ -172,15 +173,3 @@ def state_after(last: MinuteRecord) -> bytes:
             only_reserved=[owner.name for owner in last.owners if not owner.cores],
         )
     )
-
-
-@contextlib.contextmanager
-def _variables(environment: Mapping[str, str]) -> Iterator[None]:
-    """Set the AWS variables of *environment* for an SDK client in this process."""
-    before = dict(os.environ)
-    os.environ.update({name: value for name, value in environment.items() if "AWS" in name})
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

@@ -17,6 +17,7 @@ from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
 from aggregator.storage.record_items import bucket_of
 from local.embedded_aws.clients import EMBEDDED_REGION
+from local.rehearsal.past import minute_lines
 from local.rehearsal.rehearsal_stack import STACK_NAME
 from neuron_accounts.instance_hours import LedgerRules, OwnerWork
 from neuron_accounts.ledger import (
@@ -35,15 +36,15 @@ from neuron_emf.reading.ledger_bucket import rows
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import WHOLE_TIME
 from neuron_emf.report.collection import then_by_days
-from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, WEEK_HOURS
 from neuron_words.quantity_words import counted, usd
 from neuron_words.then_words import idle_usd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_accounts.ledger import LedgerRow
+    from neuron_wire import MinuteRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,9 @@ def digest_of(week: Week) -> str:
 
 def report_of(objects: Mapping[str, bytes]) -> Then:
     """Add up the rows of *objects* as `report` does."""
-    return then_by_days(_rows_in(objects), TeamRules())[0]
+    places = ((parse_part_key(key), payload) for key, payload in objects.items())
+    settled = rows((place[0], payload) for place, payload in places if place is not None)
+    return then_by_days(settled, TeamRules())[0]
 
 
 def problems_of_week(
@@ -137,26 +140,16 @@ def problems_of_week(
     return differences("Idle cores of the ledger", amounts)
 
 
-def _rows_in(objects: Mapping[str, bytes]) -> Iterator[LedgerRow]:
-    places = ((parse_part_key(key), payload) for key, payload in objects.items())
-    return rows((place[0], payload) for place, payload in places if place is not None)
-
-
 def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
     """Settle the minute records among *lines* before *end_minute*."""
-    records = []
-    texts = []
-    for line in lines:
-        record = parse(line)
-        if isinstance(record, MinuteRecord) and record.epoch_minute < end_minute:
-            records.append(record)
-            texts.append(line)
+    minutes = minute_lines(lines, range(end_minute * MINUTE_MS))
+    records = [record for record, _ in minutes]
     first = min(record.minute_ms for record in records) // MINUTE_MS
     hours = range(first // HOUR_MINUTES, (end_minute - 1) // HOUR_MINUTES + 1)
     objects: dict[str, bytes] = {}
     for hour in hours:
         objects |= _objects(hour, _rows_of(hour, records, end_minute))
-    return SettledPast(texts, records, objects, hours)
+    return SettledPast([line for _, line in minutes], records, objects, hours)
 
 
 def days_before(past: SettledPast, days: int) -> dict[str, bytes]:

@@ -6,7 +6,6 @@ import signal
 import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -136,7 +135,7 @@ class Rehearsal:
             exits.enter_context(server)
             page_week = server.view.reads["/amounts.json"]({"range": "7d"})
             wrong_week = problems_of_week(objects, week, page_week)
-            fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
+            fleet = LiveFleet(self._workspace, aws.environment(), stack.place.log_group)
             aws.refuse_strangers()  # again, after its functions have run
             with step(f"Starting {len(REHEARSED_FLEET)} emitters with simulated neuron-monitors"):
                 bridged = self._bridge(stack, past, lines)
@@ -171,27 +170,16 @@ class Rehearsal:
             return DeployedStack(aws, deployment, past.start_s * 1000), lines()
 
     def _close_history(self, stack: DeployedStack, past: Past, lines: MemberLines) -> None:
-        self._deliver(past, stack, lines)
+        past.deliver(lines, stack, self._workspace)
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
-        patience_s = HISTORY_PATIENCE_S
-        stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
+        stack.close_until(due, self._workspace, HISTORY_PATIENCE_S, again_s=HISTORY_PATIENCE_S / 3)
         missing = due.keys() - stack.rollups.keys()
         if missing:
-            msg = f"{len(missing)} of {len(due)} rollups were missing after {patience_s:.0f} s"
+            waited = f"after {HISTORY_PATIENCE_S:.0f} s"
+            msg = f"{len(missing)} of {len(due)} rollups were missing {waited}"
             raise EmbeddedAwsError(msg)
-
-    def _deliver(
-        self,
-        past: Past,
-        stack: DeployedStack,
-        lines: MemberLines,
-        *,
-        since_s: int = 0,
-    ) -> None:
-        wait = partial(stack.wait_until_stored, workspace=self._workspace)
-        past.deliver(lines, stack.aws.environment(), stack.records_group, wait, since_s=since_s)
 
     def _settle(
         self, stack: DeployedStack, past: Past, lines: MemberLines
@@ -232,7 +220,7 @@ class Rehearsal:
             bridged = past.extended(time.time())
             if bridged == past:
                 return past
-            self._deliver(bridged, stack, lines, since_s=past.end_s)
+            bridged.deliver(lines, stack, self._workspace, since_s=past.end_s)
             past = bridged
 
     def _say_where_to_look(self, server: PageServer, seconds: float | None) -> None:
@@ -300,13 +288,10 @@ class Rehearsal:
     ) -> tuple[list[str], int, int]:
         """Return the problems, and the number of compared rollups of the hour and since."""
         history = expected_past(past)
-        since = {key: of for key, of in expected_past(bridged).items() if key not in history}
-        live = {**since, **expected_live(fleet, stopped_s)}
-        expected = {**history, **live}
+        expected = {**expected_past(bridged), **expected_live(fleet, stopped_s)}
         if is_cut:  # do not wait for minutes that are not closed yet
             stack.read_new_rollups()
             expected = {key: expected[key] for key in expected.keys() & stack.rollups}
-            live = {key: live[key] for key in live.keys() & expected}
         else:
             newest = max(minute_s // MINUTE_S for _, minute_s in expected)
             while closable_minute(time.time()) < newest:
@@ -321,6 +306,7 @@ class Rehearsal:
         metrics = read_metrics(stack.history, past.start_s, end_s)
         problems += against_metrics(rollups, metrics)
         found = [*map(str, problems), *stack.refused_lines()]
+        live = expected.keys() - history
         if live:  # a whole minute of the others has passed
             found += [f"{member.name} wrote no report" for member in fleet.silent_members()]
         return found, len(history), len(live)

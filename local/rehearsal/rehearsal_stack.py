@@ -56,9 +56,7 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     }
     declared = template["Parameters"]
     return {
-        name: value
-        for name, value in wanted.items()
-        if name in declared and value in declared[name].get("AllowedValues", [value])
+        name: value for name, value in wanted.items() if value in declared[name]["AllowedValues"]
     }
 
 
@@ -82,15 +80,18 @@ class DeployedStack:
         """Read everything from *since_ms* on, milliseconds since the epoch."""
         self.aws = aws
         outputs = deployment.outputs
-        self.records_group = outputs["EmitterLogGroupName"]
-        rollups_group = outputs["RollupsLogGroupName"]
         self.resources = deployment.resources
         self.rollups: dict[ClusterMinute, PublishedMinute] = {}
         self.place = AccountEndpoint(
-            aws.endpoint_url, EMBEDDED_REGION, self.records_group, rollups_group, STACK_NAME
+            aws.endpoint_url,
+            EMBEDDED_REGION,
+            outputs["EmitterLogGroupName"],
+            outputs["RollupsLogGroupName"],
+            STACK_NAME,
         )
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
-        groups = [self.records_group, rollups_group, outputs["IngestLogGroupName"]]
+        place = self.place
+        groups = [place.log_group, place.rollups_log_group, outputs["IngestLogGroupName"]]
         self.pump = EmfPump(aws.client("logs"), aws.client("cloudwatch"), groups, since_ms)
         self._outputs = outputs
 

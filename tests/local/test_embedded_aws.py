@@ -126,7 +126,7 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
     started = EmbeddedAws(script(tmp_path / "ministack", ""), tmp_path)
 
     def answers(_url):
-        return bool(listening(group_members(started.pid)))
+        return bool(listening(group_members(started._child.pid)))
 
     monkeypatch.setattr(server_module, "_answers", answers)
     with pytest.raises(EmbeddedAwsError, match=r"expected 127\.0\.0\.1 only: it was stopped"):
