@@ -100,6 +100,7 @@ def evil_report(by="owner"):
 
 def full_report(by="owner"):
     """Return a report with busy, idle, unknown and unpriced cores of two clusters."""
+    idle = {"core_state": "aa", "idle_minutes": (90, 90), "utilization_percent": (0.0, 0.0)}
     records = [
         record(owners=(Owner("0-1", "ml/llama-0", "ml"),)),
         record(
@@ -109,23 +110,8 @@ def full_report(by="owner"):
             utilization_percent=(0.0, None),
             idle_minutes=(90, 0),
         ),
-        record(
-            instance_id="i-b",
-            cluster="serving",
-            instance_type="trn2.3xlarge",
-            core_state="aa",
-            idle_minutes=(90, 90),
-            utilization_percent=(0.0, 0.0),
-        ),
-        record(
-            instance_id="i-c",
-            cluster="serving",
-            core_state="aa",
-            idle_minutes=(90, 90),
-            utilization_percent=(0.0, 0.0),
-            executions=0,
-            execution_errors=0,
-        ),
+        record(instance_id="i-b", cluster="serving", instance_type="trn2.3xlarge", **idle),
+        record(instance_id="i-c", cluster="serving", executions=0, execution_errors=0, **idle),
     ]
     return report_of(then_of_lines(map(message, records)), by)
 

@@ -333,14 +333,26 @@ def whole_ledger(**others):
 
 
 @pytest.fixture
-def asked(typed, tmp_path):
+def billed(typed, tmp_path):
+    """Return a function that runs the report on rows of a bill and of a ledger."""
+
+    def run(bill, ledger, *options):
+        (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
+        if not isinstance(ledger, Path):
+            (tmp_path / "ledger.jsonl").write_text(ledger_text(ledger), "utf-8")
+            ledger = tmp_path / "ledger.jsonl"
+        words = ("--month", BILLED_MONTH, "--bill", tmp_path / "bill.csv", "--ledger", ledger)
+        return typed("report", *words, *options)
+
+    return run
+
+
+@pytest.fixture
+def asked(billed):
     """Return a function that splits rows of a bill by rows of a ledger and returns the answer."""
 
-    def ask(bill, ledger, *options, month=BILLED_MONTH):
-        (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
-        (tmp_path / "ledger.jsonl").write_text(ledger_text(ledger), "utf-8")
-        words = ("--bill", tmp_path / "bill.csv", "--ledger", tmp_path / "ledger.jsonl", *options)
-        code, out, err = typed("report", "--month", month, *words, "--json")
+    def ask(bill, ledger, *options):
+        code, out, err = billed(bill, ledger, *options, "--json")
         return code, json.loads(out, parse_float=Decimal) if out else None, err
 
     return ask
@@ -530,33 +542,24 @@ def test_an_hour_of_the_ledger_needs_all_its_parts(ledgers, labels):
     assert expected == hour_labels(months, HOUR_NUMBERS)
 
 
-def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_schema):
+def test_a_ledger_row_of_another_hour_is_refused_alone(billed, tmp_path, follows_schema):
     """A ledger row of another hour is refused and counted; other rows of its object count."""
-    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()[:24]), "utf-8")
+    bill = whole_bill()[:24]
     for hour in month_hours(BILLED_MONTH)[:24]:
         row = LedgerRow(hour, "research", AN_INSTANCE, "a/b", 120 * 10**6, 60 * 10**6)
         rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 12 == 0 else [row]
         (tmp_path / part_key(hour, 0)).parent.mkdir(parents=True)
         for part in range(PARTS_OF_HOUR):
             (tmp_path / part_key(hour, part)).write_bytes(pack_rows([] if part else rows))
-    words = (
-        "report",
-        "--month",
-        BILLED_MONTH,
-        "--bill",
-        tmp_path / "bill.csv",
-        "--ledger",
-        tmp_path,
-    )
     file = tmp_path / "rows.csv"
-    code, out, err = typed(*words, "--csv", file)
+    code, out, err = billed(bill, tmp_path, "--csv", file)
     assert 5 == code
     assert not file.exists()
     assert f"{file} was not written, because the month is refused." in err
     reason = "ledger rows refused: 2 rows of the ledger cannot be read or belong to another hour"
     assert reason in out
-    refused = json.loads(typed(*words, "--json")[1])
-    code, out, _ = typed(*words, "--incomplete", "--json")
+    refused = json.loads(billed(bill, tmp_path, "--json")[1])
+    code, out, _ = billed(bill, tmp_path, "--incomplete", "--json")
     assert 0 == code
     assert {"a/b": Decimal(30)} == owners(json.loads(out))
     follows_schema("report", refused, json.loads(out))
@@ -577,23 +580,14 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
         (["--ledger", "{0}"], "has no hour of 2026-02. Name a bucket, or a copy of one."),
     ],
 )
-def test_options_that_name_something_else(typed, tmp_path, options, sentence):
+def test_options_that_name_something_else(billed, tmp_path, options, sentence):
     """An option with a wrong value is exit code 2, with the value found and the next step."""
-    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
     (tmp_path / "eur.csv").write_text(
         bill_text([charge(MONTH_OF_HOURS[0], AN_INSTANCE, "1", BillingCurrency="EUR")])
     )
     (tmp_path / "other.csv").write_text("A,B\n1,2\n", "utf-8")
-    (tmp_path / "ledger.jsonl").write_text(ledger_text(whole_ledger()), "utf-8")
-    words = (
-        "--month",
-        BILLED_MONTH,
-        "--bill",
-        tmp_path / "bill.csv",
-        "--ledger",
-        tmp_path / "ledger.jsonl",
-    )
-    code, _, err = typed("report", *words, *(option.format(tmp_path) for option in options))
+    words = [option.format(tmp_path) for option in options]
+    code, _, err = billed(whole_bill(), whole_ledger(), *words)
     assert 2 == code
     assert sentence.format(tmp_path) in err
 

@@ -6,16 +6,17 @@ import csv
 import json
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from neuron_accounts.prices import LIST_USD_PER_HOUR
-from neuron_emf.account import account
+from neuron_emf.account import Account
 from neuron_emf.reading.ledger_bucket import LedgerFolder
 from neuron_emf.report import collection
 from neuron_emf.report.month_ledger import cluster_hours
-from neuron_emf.report.settings import IdleReportSettings
+from neuron_emf.report.settings import BY, IdleReportSettings
 from proof.factories.records import message, record
 from tests.hour import HOUR_START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
@@ -24,39 +25,24 @@ REPORT_HOUR = HOUR_START_S // 3600
 PERIOD_WORDS = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
 
 
-class ReportStack:
-    """A client that describes the stack with its bucket."""
-
-    outputs = ({"OutputKey": "LedgerBucketName", "OutputValue": "the-ledger"},)
-
-    def describe_stacks(self, **_):
-        """Return one stack."""
-        return {"Stacks": [{"Outputs": list(self.outputs)}]}
-
-
 @pytest.fixture
 def clients():
-    """Return the clients by service; the double has all others."""
-    return {"cloudformation": ReportStack()}
+    """Return the clients by service, with the stack's bucket; the double has all others."""
+    output = {"OutputKey": "LedgerBucketName", "OutputValue": "the-ledger"}
+    stacks = {"Stacks": [{"Outputs": [output]}]}
+    return {"cloudformation": SimpleNamespace(describe_stacks=lambda **_: stacks)}
 
 
 @pytest.fixture
 def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the account with the hour in it
     """Return a function that runs `neuron-emf report` an hour after the hour."""
     monkeypatch.chdir(tmp_path)
-    real = account
+    real = Account.client
 
-    class WithLedger:
-        def __init__(self, settings):
-            self._account = real(settings)
+    def client(account, service):
+        return clients.get(service) or real(account, service)
 
-        def __getattr__(self, name):
-            return getattr(self._account, name)
-
-        def client(self, service):
-            return clients.get(service) or self._account.client(service)
-
-    monkeypatch.setattr(collection, "account", WithLedger)
+    monkeypatch.setattr(Account, "client", client)
     return partial(typed, "report")
 
 
@@ -67,8 +53,9 @@ def lines(tmp_path):
         "core_state": "uu",
         "idle_minutes": (60, 61),
         "utilization_percent": (0.0, 0.0),
+        "executions": 0,
+        "execution_errors": 0,
     }
-    idle |= {"executions": 0, "execution_errors": 0}
     path = tmp_path / "lines.jsonl"
     records = [record(**idle), record(seq=2, minute=29_400_001, **idle)]
     path.write_text("".join(f"{message(minute)}\n" for minute in records), "utf-8")
@@ -97,7 +84,7 @@ def amounts(text):
 def test_the_ledger_of_the_stack_equals_the_lines(typed, clients, hour, full):
     """The stack's ledger gives the amounts of its lines to the last digit and reads no lines."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
-    for by in ("owner", "team", "cluster", "type", "instance", "day"):
+    for by in BY:
         asked = [*full.operations]
         code, out, err = typed(*PERIOD_WORDS, "--json", "--by", by)
         assert 0 == code
@@ -124,12 +111,9 @@ def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
         "neuron-emf top shows now."
     ) in printed
     document = json.loads(typed("--month", "2026-11", "--json")[1])
-    assert ["2026-11-20"] == [row["day"] for row in _by_day(typed)["rows"]]
     assert 2 == len(document["missing"])
-
-
-def _by_day(typed):
-    return json.loads(typed("--month", "2026-11", "--by", "day", "--json")[1])
+    document = json.loads(typed("--month", "2026-11", "--by", "day", "--json")[1])
+    assert ["2026-11-20"] == [row["day"] for row in document["rows"]]
 
 
 def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
@@ -211,7 +195,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
     """JSON follows its schema by every key, for ledgers with gaps and unpriced types."""
     answers = [
         json.loads(typed("--month", "2026-11", "--ledger", ledger, "--json", "--by", by)[1])
-        for by in ("owner", "team", "cluster", "type", "instance", "day")
+        for by in BY
     ]
     with lines.open("a") as file:
         file.write(message(record(seq=3, minute=29_400_002, instance_type="x", cluster="c")) + "\n")

@@ -227,35 +227,25 @@ def test_a_name_commands_nothing():
     assert {*EVIL_OWNERS} == {row["owner"] for row in json.loads(text)["rows"]}
 
 
-@pytest.fixture
-def shown(chromium, tmp_path):
-    """Show an idle report; a request or an error of the page fails the test."""
-    opened = []
-    complaints = []
-
-    def show(report, width, scheme):
-        path = tmp_path / "idle.html"
-        path.write_text(exports.html(report), "utf-8")
-        tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        for event in ("console", "pageerror", "dialog"):
-            tab.on(event, lambda message: complaints.append(str(message)))
-        tab.on("request", lambda request: complaints.append(request.url))
-        tab.goto(path.as_uri())
-        assert [path.as_uri()] == complaints
-        opened.append(tab)
-        return tab
-
-    yield show
-    for tab in opened:
-        tab.close()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (360, "dark")])
 @pytest.mark.parametrize("report", [full_report, evil_report])
-def test_the_page_is_accessible(shown, report, width, scheme):
-    """The page has no accessibility violations, and a foreign name loads and runs nothing."""
-    page = shown(report(), width, scheme)
-    violations = Axe().run(page).response["violations"]
-    assert [] == [(violation["id"], violation["nodes"][0]["html"]) for violation in violations]
-    assert 0 == page.evaluate("document.images.length + document.scripts.length")
+def test_the_page_is_accessible(chromium, tmp_path, report, width, scheme):
+    """
+    The page has no accessibility violations, and a foreign name loads and runs nothing.
+
+    A request to elsewhere or an error of the page fails the test.
+    """
+    path = tmp_path / "idle.html"
+    path.write_text(exports.html(report()), "utf-8")
+    seen = []
+    viewport = {"width": width, "height": 900}
+    with chromium.new_page(viewport=viewport, color_scheme=scheme) as page:
+        for event in ("console", "pageerror", "dialog"):
+            page.on(event, lambda message: seen.append(str(message)))
+        page.on("request", lambda request: seen.append(request.url))
+        page.goto(path.as_uri())
+        assert [path.as_uri()] == seen
+        violations = Axe().run(page).response["violations"]
+        assert [] == [(violation["id"], violation["nodes"][0]["html"]) for violation in violations]
+        assert 0 == page.evaluate("document.images.length + document.scripts.length")
