@@ -29,8 +29,6 @@ from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from local import REPOSITORY
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
 from neuron_emitter.fold import FoldSettings
 from neuron_emitter.reports.source import open_file
 from neuron_emitter.run.identification import LocalSources
@@ -165,7 +163,6 @@ def _walk() -> Walk:
             emit=printed.append,
             now_s=lambda: WALK_START_S + 185.0,
             remaining_s=lambda: 50.0,
-            prices=Prices({}),
             outlet=None,
         ).run
     )
@@ -190,8 +187,7 @@ def _walk() -> Walk:
     to_rows.run(
         lambda: SettleRun(
             table=table,
-            rules=rules,
-            ledger_rules=LedgerRules(Prices()),
+            rules=Rules(),
             ask_ec2=lambda: packed_parts({}),
             now_s=lambda: float(WALK_START_S + 4 * 3600),
             remaining_s=lambda: 900.0,

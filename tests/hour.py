@@ -21,8 +21,6 @@ from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from local.rehearsal.live_fleet import REHEARSED_FLEET
 from local.rehearsal.past import Past
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
 from proof.memory_table import MemoryTable
 
 if TYPE_CHECKING:
@@ -105,7 +103,6 @@ def _settle(table: MemoryTable, folder: Path) -> None:
     outcome = SettleRun(
         table=table,
         rules=Rules(),
-        ledger_rules=LedgerRules(Prices()),
         ask_ec2=lambda: packed_parts({}),
         now_s=lambda: float(HOUR_END_S),
         remaining_s=lambda: 900.0,
@@ -140,7 +137,6 @@ def _closed(
                 emit=printed.append,
                 now_s=partial(float, closed_s),
                 remaining_s=lambda: 50.0,
-                prices=Prices({}),
                 outlet=outlet,
             ).run()
     return table, printed

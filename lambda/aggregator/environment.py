@@ -6,15 +6,15 @@ Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
-from neuron_accounts.payment import PaidByType, paid_by_type
-from neuron_accounts.prices import DEFAULT_REGION, price_overrides
-from neuron_accounts.teams import TeamRules, team_rules
-from neuron_wire.line_members import Amounts, present_members
+from neuron_accounts.core_time import CostRules
+from neuron_accounts.payment import paid_by_type
+from neuron_accounts.prices import DEFAULT_REGION, Prices, price_overrides
+from neuron_accounts.teams import team_rules
+from neuron_wire.line_members import present_members
 from neuron_wire.names import Variables, region_of_variables
 
 if TYPE_CHECKING:
@@ -33,34 +33,25 @@ class SettingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(CostRules):
     """
-    Settings that define when a minute closes, a core is idle, and an instance is silent.
+    Settings that define when a minute closes and an instance is silent, and the rules of its cost.
 
     Attributes:
         grace_s: Seconds after its end at which a minute closes at the latest.
 
         late_minutes: Age up to which a record still changes its minute.
 
-        idle_after_minutes: Minutes after which a core that is not busy is idle.
-
         silent_after_minutes: Minutes without a record after which an instance
             is silent.
 
         max_clusters: Clusters that have rollups at a time.
-
-        paid_by_type: How instances of a type are paid, `committed` or `avoidable`.
-
-        teams: The team of each owner.
     """
 
     grace_s: int = 120
     late_minutes: int = 120
-    idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES
     silent_after_minutes: int = 5
     max_clusters: int = MAX_CLUSTERS_WITH_OVERRIDES
-    paid_by_type: PaidByType = field(default_factory=dict)
-    teams: TeamRules = field(default_factory=TeamRules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +65,6 @@ class Environment:
         stack_name: Dimension of the stack's metrics about itself.
 
         rules: The rules.
-
-        price_overrides: USD per hour by `TYPE` or `REGION/TYPE`, which replace or add to list
-            prices.
 
         region: The stack's Region, also used for instances whose lines have no Region.
 
@@ -112,7 +100,6 @@ class Environment:
     rules: Rules
     own_log_groups: frozenset[str]
     own_log_group: str | None
-    price_overrides: Amounts = field(default_factory=dict)
     region: str = DEFAULT_REGION
     records_log_group: str = ""
     rollups_log_group: str = ""
@@ -159,7 +146,9 @@ def read_environment(variables: Variables) -> Environment:
     numbers: dict[str, Any] = present_members(
         {field: _whole(variables, *bounds) for field, bounds in _VARIABLES_OF_NUMBERS.items()}
     )
+    region = region_of_variables(variables) or DEFAULT_REGION
     rules = Rules(
+        prices=Prices(_in_grammar(variables, "PRICE_OVERRIDES", price_overrides), region),
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
         teams=_in_grammar(variables, "TEAMS", team_rules),
         **numbers,
@@ -172,8 +161,7 @@ def read_environment(variables: Variables) -> Environment:
         rules=rules,
         own_log_groups=frozenset(filter(None, (own_log_group, *written_to))),
         own_log_group=own_log_group,
-        price_overrides=_in_grammar(variables, "PRICE_OVERRIDES", price_overrides),
-        region=region_of_variables(variables) or DEFAULT_REGION,
+        region=region,
         **{name.lower(): variables.get(name, "") for name in _VARIABLES_OF_TEXTS},
     )
 

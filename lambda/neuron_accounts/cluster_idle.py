@@ -21,7 +21,7 @@ from neuron_accounts.owner_minutes import (
     even_shares,
     waits_for,
 )
-from neuron_accounts.payment import PaidByType, is_committed
+from neuron_accounts.payment import is_committed
 from neuron_accounts.prices import PriceBasis
 from neuron_wire.core_members import idle_cores
 from neuron_wire.names import (
@@ -37,9 +37,9 @@ from neuron_wire.owners import UNNAMED_OWNER
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from neuron_accounts.core_time import CostRules
     from neuron_accounts.now import IdleOwner
     from neuron_accounts.owner_minutes import OwnedCores
-    from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Amounts
 
@@ -182,14 +182,11 @@ class ClusterIdle:
     """
     The sums of one cluster's idle cores.
 
-    A core is idle after *after_minutes* minutes without work, and only while its state is known.
+    A core is idle after the minutes without work that *rules* set, and only while its state is
+    known.
 
     Attributes:
-        after_minutes: Minutes without work after which a core is idle.
-
-        prices: The price of a core.
-
-        paid_by_type: How instances of a type are paid, if their lines do not report it.
+        rules: The settings that decide the cost of a minute.
 
         total: All idle cores. Avoidable cores count as shared, because they are known only after
             all instances are added.
@@ -204,9 +201,7 @@ class ClusterIdle:
         owners: The owners of the idle cores.
     """
 
-    after_minutes: int
-    prices: Prices
-    paid_by_type: PaidByType = field(default_factory=dict)
+    rules: CostRules
     total: OwnerTime = field(default_factory=OwnerTime)
     unknown_allocation_cores: int = 0
     unpriced_cores: int = 0
@@ -229,13 +224,13 @@ class ClusterIdle:
         """
         state = record.core_state
         price = self.basis.usd_per_core_hour(
-            self.prices, record.instance_type, len(state), record.region
+            self.rules.prices, record.instance_type, len(state), record.region
         )
         if price is None:
             self.unpriced_cores += len(state)
         else:
             self._priced_known_cores += len(state) - state.count(UNKNOWN_STATE)
-        idle = idle_cores(state, record.idle_minutes, self.after_minutes)
+        idle = idle_cores(state, record.idle_minutes, self.rules.idle_after_minutes)
         cores_of = cores_by_owner(record)
         minutes = self.owners.minutes.fold_record(record, cores_of)
         if len(idle) == len(state):
@@ -248,7 +243,7 @@ class ClusterIdle:
                 core for core in idle if state[core] == UNATTACHED_STATE and core not in reserved
             }
             self.owners.fold_idle(record, owned, free, fine_price)
-            is_paid_anyway = is_committed(record, self.paid_by_type)
+            is_paid_anyway = is_committed(record, self.rules.paid_by_type)
             part = Part.COMMITTED if is_paid_anyway else Part.SHARED
             unallocated = MICRO * len(free)
             self.total.instances += 1
@@ -262,7 +257,7 @@ class ClusterIdle:
                 idle,
                 owned.cores_of,
                 minutes,
-                self.after_minutes,
+                self.rules.idle_after_minutes,
                 is_excluded=is_paid_anyway or in_other_clusters,
             )
             if waits is not None:
@@ -321,7 +316,8 @@ class ClusterIdle:
         return {
             owner: minutes.has_working_sibling(owner)
             for owner in self._resting_owners
-            if owner != UNNAMED_OWNER and minutes.fully_idle_minutes(owner) < self.after_minutes
+            if owner != UNNAMED_OWNER
+            and minutes.fully_idle_minutes(owner) < self.rules.idle_after_minutes
         }
 
     def _groups(self) -> tuple[list[OwnerTime], list[OwnerTime]]:
@@ -330,7 +326,9 @@ class ClusterIdle:
         avoidable: list[OwnerTime] = []
         unknown: list[OwnerTime] = []
         for waits, group in self._waiting.items():
-            if all(minutes.seen_idle_minutes(owner) >= self.after_minutes for owner in waits):
+            if all(
+                minutes.seen_idle_minutes(owner) >= self.rules.idle_after_minutes for owner in waits
+            ):
                 is_unseen = any(owner in minutes.unseen for owner in waits)
                 (unknown if is_unseen else avoidable).append(group)
         return avoidable, unknown

@@ -15,14 +15,39 @@ from enum import IntEnum
 from operator import add
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import TeamRules
 from neuron_wire.core_members import round_half_even
 from neuron_wire.names import UNALLOCATED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from neuron_accounts.payment import PaidByType
+
 DEFAULT_IDLE_AFTER_MINUTES: Final = 15
 """Minutes without work after which a core is idle, unless a setting has another number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostRules:
+    """
+    The settings that decide the cost of a minute and its team.
+
+    Attributes:
+        prices: The price of a core.
+
+        idle_after_minutes: Minutes after which a core that is not busy is idle.
+
+        paid_by_type: How instances of a type are paid, if their lines do not report it.
+
+        teams: The team of each owner.
+    """
+
+    prices: Prices = field(default_factory=Prices)
+    idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES
+    paid_by_type: PaidByType = field(default_factory=dict)
+    teams: TeamRules = field(default_factory=TeamRules)
 
 
 class Part(IntEnum):

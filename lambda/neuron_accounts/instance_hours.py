@@ -18,7 +18,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from neuron_accounts.core_time import (
-    DEFAULT_IDLE_AFTER_MINUTES,
     FINE,
     OwnerTime,
     Part,
@@ -38,9 +37,8 @@ from neuron_accounts.owner_minutes import (
     stem_of,
     waits_for,
 )
-from neuron_accounts.payment import SPOT, PaidByType, is_committed
+from neuron_accounts.payment import SPOT, is_committed
 from neuron_accounts.prices import PRICES_AS_OF, PriceBasis, basis_words
-from neuron_accounts.teams import TeamRules
 from neuron_wire.core_members import idle_cores, round_half_even
 from neuron_wire.names import (
     BUSY_STATE,
@@ -54,8 +52,7 @@ from neuron_wire.owners import UNNAMED_OWNER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neuron_accounts.core_time import CoreTime
-    from neuron_accounts.prices import Prices
+    from neuron_accounts.core_time import CoreTime, CostRules
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Counts
 
@@ -90,27 +87,6 @@ class Ec2Instance(NamedTuple):
     lifecycle: str
     capacity_reservation_id: str | None = None
     instance_type: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerRules:
-    """
-    The settings that decide the cost of a minute and its team.
-
-    Attributes:
-        prices: The price of a core.
-
-        idle_after_minutes: Minutes after which a core that is not busy is idle.
-
-        paid_by_type: How instances of a type are paid, if their lines do not report it.
-
-        teams: The team of each owner.
-    """
-
-    prices: Prices
-    idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES
-    paid_by_type: PaidByType = field(default_factory=dict)
-    teams: TeamRules = field(default_factory=TeamRules)
 
 
 @dataclass(slots=True)
@@ -186,7 +162,7 @@ class InstanceHour:
     """
 
     hour: int
-    rules: LedgerRules
+    rules: CostRules
     ec2: Ec2Instance | None = None
     overlap_minutes: int = 0
     _owners: dict[str, OwnerTime] = field(default_factory=lambda: defaultdict(OwnerTime))

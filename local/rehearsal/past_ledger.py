@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.digest.function import Week, digest_text
-from aggregator.environment import Rules
 from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
 from aggregator.storage.record_items import bucket_of
 from local.embedded_aws.clients import EMBEDDED_REGION
 from local.rehearsal.past import minute_lines
 from local.rehearsal.rehearsal_stack import STACK_NAME
-from neuron_accounts.instance_hours import LedgerRules, OwnerWork
+from neuron_accounts.core_time import CostRules
+from neuron_accounts.instance_hours import OwnerWork
 from neuron_accounts.ledger import (
     PARTS_OF_HOUR,
     USD_PLACES,
@@ -211,4 +211,4 @@ def _objects(hour: int, found: Sequence[LedgerRow]) -> dict[str, bytes]:
     return {**objects, summary_key(hour): then_of(found).summary()}
 
 
-_LEDGER_RULES: Final = LedgerRules(Prices(region=EMBEDDED_REGION), Rules().idle_after_minutes)
+_LEDGER_RULES: Final = CostRules(Prices(region=EMBEDDED_REGION))

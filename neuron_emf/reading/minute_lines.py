@@ -27,7 +27,7 @@ from neuron_words.quantity_words import joined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from neuron_accounts.instance_hours import LedgerRules
+    from neuron_accounts.core_time import CostRules
     from neuron_accounts.ledger import LedgerRow
     from neuron_emf.account import Account
     from neuron_emf.reading.periods import Period
@@ -156,7 +156,7 @@ class MinuteLines:
         hours: Hours of the records that count.
     """
 
-    def __init__(self, period: Period, cluster: str, rules: LedgerRules) -> None:
+    def __init__(self, period: Period, cluster: str, rules: CostRules) -> None:
         """Count only records in *period*, and of *cluster* if it is not empty."""
         self.records = Records()
         self.outside = 0

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_accounts.cluster_idle import ClusterIdle
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.now import (
     BY_REASON,
     NOW_COSTS,
@@ -371,7 +372,7 @@ class NewestMinutes:
                     }
                 )
                 own = [found for (name, _), found in instances.items() if name == cluster]
-                idle = ClusterIdle(idle_after_minutes, prices)
+                idle = ClusterIdle(CostRules(prices, idle_after_minutes))
                 for others in minutes.values():
                     for instance_id in others.keys() - minutes[minute_ms].keys():
                         last = merge_records(others[instance_id]).record

@@ -12,8 +12,7 @@ from itertools import count, groupby
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
-from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, CostRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow
 from neuron_accounts.savings import pass_rows
 from neuron_accounts.then import Then
@@ -222,7 +221,7 @@ def _of_lines(
     asked = _asked(settings, now_ms, "1970-01-01" if is_open else SINCE)
     if is_open and not settings.until:
         asked = periods.WHOLE_TIME
-    rules = LedgerRules(
+    rules = CostRules(
         prices(settings.price_overrides, settings.region),
         settings.idle_after,
         payment(settings.paid_by_type),

@@ -8,7 +8,7 @@ import signal
 import time
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -120,11 +120,10 @@ class ClusterWorld:
         looks = iter(range(patience))
         closing = CloseRun(
             table=process,
-            rules=self.rules,
+            rules=replace(self.rules, prices=WORLD_PRICES),
             emit=process.emit,
             now_s=lambda: self.now_s,
             remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0,
-            prices=WORLD_PRICES,
             processes=processes,
             connect=lambda: fragile,
             outlet=FindingsOutlet(process.put_events, StackLogGroups("records", "rollups")),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import generate_latest
 
-from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.ledger import row_line
 from neuron_accounts.prices import Prices
 from neuron_emf.reading.minute_lines import MinuteLines
@@ -171,7 +171,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         }
         assert {holder.pid for holder in record.holders} <= set(range(1, len(holders) + 1))
         assert {None} >= {holder.tag for holder in record.holders}
-    rows = list(MinuteLines(WHOLE_TIME, "", LedgerRules(Prices())).fold_lines(lines))
+    rows = list(MinuteLines(WHOLE_TIME, "", CostRules(Prices())).fold_lines(lines))
     assert {*expected, UNALLOCATED_OWNER} == {row.owner for row in rows}
     assert all(PERSON not in row_line(row) for row in rows)
     for row in rows:

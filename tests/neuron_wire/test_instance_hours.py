@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_accounts import ledger
-from neuron_accounts.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
+from neuron_accounts.core_time import CostRules
+from neuron_accounts.instance_hours import Ec2Instance, InstanceHour, OwnerWork
 from neuron_accounts.prices import Prices
 from neuron_emf.reading.ledger_bucket import rows as read_rows
 from neuron_wire.names import MICRO
@@ -20,7 +21,7 @@ from proof.factories.records import record as make_record
 ACCOUNTED_HOUR = 490_000
 FIRST_ACCOUNTED = ACCOUNTED_HOUR * 60
 HOUR_PRICES = Prices({"inf2.xlarge": 0.07})
-HOUR_RULES = LedgerRules(HOUR_PRICES)
+HOUR_RULES = CostRules(HOUR_PRICES)
 HOUR_TYPES = ["inf2.xlarge", "trn1.2xlarge", "x", None]
 DEAREST = max(Fraction(HOUR_PRICES.usd_per_core_hour(name, 1, None) or 0) for name in HOUR_TYPES)
 NO_EXECUTIONS = {"executions": 0, "execution_errors": 0}
@@ -229,7 +230,7 @@ def test_ec2_takes_precedence_over_the_instances_report(ec2, changes, avoidable)
 
     A reservation is committed unless `--paid` is avoidable.
     """
-    rules = LedgerRules(Prices({"trn2.48xlarge": 40}))
+    rules = CostRules(Prices({"trn2.48xlarge": 40}))
     state = changes.pop("core_state", "aa")
     row = rows_of(
         minute(

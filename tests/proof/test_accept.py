@@ -21,7 +21,7 @@ import pytest
 from aggregator.settle.ledger_hour import BucketHour
 from local.alarms.template import load
 from local.embedded_aws.clients import EMBEDDED_REGION
-from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_emf.report.collection import then_by_days
@@ -244,7 +244,7 @@ def settled(records):
     minutes = defaultdict(lambda: defaultdict(list))
     for record in records:
         minutes[record.minute_ms // MINUTE_MS][record.cluster, record.instance_id].append(record)
-    rules = LedgerRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
+    rules = CostRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
     rows = []
     for hour in (ACCEPTED_HOUR - 1, ACCEPTED_HOUR):
         bucket_hour = BucketHour(hour, rules, {}, {})
@@ -268,7 +268,7 @@ def report(then, ledger_rows=0):
 
 def by_lines(records):
     """Return the report of lines."""
-    rules = LedgerRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
+    rules = CostRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
     return report(then_of_lines(map(message, records), rules))
 
 

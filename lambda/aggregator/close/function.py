@@ -17,7 +17,6 @@ from aggregator.findings.outbox import EventBus, FindingsOutlet, StackLogGroups
 from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.storage.table import Table
-from neuron_accounts.prices import Prices
 from neuron_wire.catalogue import MembersOf, rollup_metrics
 from neuron_wire.line_members import Amounts, Members, stated_members
 
@@ -38,7 +37,6 @@ def handler(event: Members, context: LambdaContext) -> Amounts:  # noqa: ARG001
         emit=partial(print, flush=True),
         now_s=time.time,
         remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,
-        prices=Prices(stack.price_overrides, stack.region),
         processes=processes_for(int(context.memory_limit_in_mb)),
         connect=lambda: Table.connect(stack.table_name),
         outlet=_outlet(stack),

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from aggregator.minutes import Departures, TimeCheck
     from aggregator.reading.workers import Workers
     from aggregator.storage.table import Table
-    from neuron_accounts.prices import Prices
     from neuron_wire.merging import Key, RecordsOf
 
 # A minute of a large fleet is millions of objects with hardly a reference cycle. Searching for
@@ -142,8 +141,6 @@ class BucketShare:
 
         rules: When an instance is silent, and when a core is idle.
 
-        prices: The price of a core.
-
         check_time: Raises an error if the run must stop.
 
         registered: The stored registry, by bucket.
@@ -158,7 +155,6 @@ class BucketShare:
     buckets: Sequence[int]
     connect: Callable[[], Table]
     rules: Rules
-    prices: Prices
     check_time: TimeCheck
     registered: Mapping[int, bytes]
     departures: Departures
@@ -250,9 +246,7 @@ class BucketShare:
 
     def _in_progress(self, cluster: str, share: MinuteShare) -> RollupInProgress:
         if cluster not in share.clusters:
-            share.clusters[cluster] = RollupInProgress(
-                cluster, self.rules.idle_after_minutes, self.prices, self.rules.paid_by_type
-            )
+            share.clusters[cluster] = RollupInProgress(cluster, self.rules)
         return share.clusters[cluster]
 
     def pack_registry(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:

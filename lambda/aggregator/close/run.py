@@ -51,7 +51,6 @@ from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import due, rollup_id, rollup_line
 from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import CloseProgress
-from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import ALARMS, DEFAULT_ROLLUP_METRICS, MembersOf
 
@@ -106,8 +105,6 @@ class CloseRun:
 
         remaining_s: Seconds until this run is killed.
 
-        prices: The price of a core.
-
         processes: The number of processes that read at the same time; with one, no process is
             forked.
 
@@ -123,7 +120,6 @@ class CloseRun:
     emit: Callable[[str], None]
     now_s: Clock
     remaining_s: Clock
-    prices: Prices = field(default_factory=Prices)
     processes: int = 1
     connect: Callable[[], Table] | None = None
     outlet: FindingsOutlet | None = None
@@ -220,7 +216,6 @@ class CloseRun:
         return FindingsBook(
             table=self.table,
             rules=self.rules,
-            prices=self.prices,
             outlet=self.outlet,
             minute=progress.findings_minute,
             untaken={*due.open_minutes, *due.early_minutes},
@@ -266,7 +261,6 @@ class CloseRun:
                 buckets=range(first, TABLE_BUCKETS, self.processes),
                 connect=connect if connect and self.processes > 1 else lambda: self.table,
                 rules=self.rules,
-                prices=self.prices,
                 check_time=self._clock.check,
                 registered=registered,
                 departures=departures,
@@ -357,10 +351,8 @@ class CloseRun:
         # Also clusters that only an earlier publication has: their numbers may have changed.
         for cluster in sorted(clusters.keys() | silent.keys() | published.keys()):
             self._clock.check()
-            in_progress = clusters.get(cluster) or RollupInProgress(
-                cluster, self.rules.idle_after_minutes, self.prices
-            )
-            rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
+            in_progress = clusters.get(cluster) or RollupInProgress(cluster, self.rules)
+            rollup = in_progress.finish(silent.get(cluster, []))
             owed = due(rollup, published.get(cluster))
             publication = owed.publication if owed else published[cluster]
             facts[cluster] = RollupFacts(

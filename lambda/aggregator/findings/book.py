@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aggregator.findings.outbox import FindingsOutlet
     from aggregator.rollups.rollup import RollupInProgress
     from aggregator.storage.table import Table
-    from neuron_accounts.prices import Prices
 
 
 @dataclass(slots=True)
@@ -78,8 +77,6 @@ class FindingsBook:
 
         rules: Settings: the minutes until a core is idle, and until an owner is forgotten.
 
-        prices: The price of a core.
-
         outlet: The destination of finding events.
 
         minute: The newest folded minute.
@@ -93,7 +90,6 @@ class FindingsBook:
 
     table: Table
     rules: Rules
-    prices: Prices
     outlet: FindingsOutlet
     minute: int
     untaken: set[int]
@@ -119,7 +115,7 @@ class FindingsBook:
             item = self._items.get(_place(bucket))
             states[bucket] = FindingsState.unpacked(item.payload) if item else FindingsState()
             states[bucket].forget_faults(self.faults_from)
-        return InstanceFindings(states, self.rules, self.prices, self.outlet.groups)
+        return InstanceFindings(states, self.rules, self.outlet.groups)
 
     def takes_in(self, minute: int) -> bool:
         """Return True if no earlier minute must be folded before *minute*."""

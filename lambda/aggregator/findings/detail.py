@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from neuron_accounts.core_time import OwnerTime
     from neuron_accounts.findings import Detail, FindingKey
     from neuron_accounts.owner_minutes import OwnerMinute
-    from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
 
@@ -101,7 +100,7 @@ NO_ROLLUP_FACTS: Final = RollupFacts()
 
 
 def instance_members(
-    instance: InstanceMinute, kind: str, prices: Prices, rules: Rules, awaited: Collection[str]
+    instance: InstanceMinute, kind: str, rules: Rules, awaited: Collection[str]
 ) -> Detail:
     """Return an event's members about an instance; *awaited* owners are not fully idle."""
     record = instance.record
@@ -127,7 +126,7 @@ def instance_members(
         detail["Cores"] = core_ranges(idle)
         detail["IdleMinutes"] = idle_minutes
         detail["HeldBackBy"] = _held_back_by(instance, idle_minutes, is_paid_anyway=is_paid_anyway)
-    price = prices.usd_per_core_hour(record.instance_type, cores, record.region)
+    price = rules.prices.usd_per_core_hour(record.instance_type, cores, record.region)
     if price is not None:
         cores_of = cores_by_owner(record)
         owned = core_owners(record, idle, cores_of)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from aggregator.findings.outbox import StackLogGroups
     from aggregator.findings.steps import FindingStep
     from neuron_accounts.findings import Detail
-    from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute, Key
 
@@ -73,14 +72,11 @@ class InstanceFindings:
 
         rules: The settings that decide which cores count as idle.
 
-        prices: The price of a core.
-
         groups: The log groups of the evidence.
     """
 
     states: Mapping[int, FindingsState]
     rules: Rules
-    prices: Prices
     groups: StackLogGroups
     _changed: set[int] = field(default_factory=set)
     _by_instance: dict[Key, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -217,9 +213,7 @@ class InstanceFindings:
                 if isinstance(about, SilentInstance):
                     members = about.members()
                 elif about is not None:
-                    members = instance_members(
-                        about, key.kind, self.prices, self.rules, rollup_facts.awaited
-                    )
+                    members = instance_members(about, key.kind, self.rules, rollup_facts.awaited)
                 members |= rollup_facts.members()
                 state.due.append(event_of(key, step, self._minute, members, self.groups))
             self._apply(bucket, key, step)

@@ -34,8 +34,6 @@ from aggregator.rollups.sums import (
     read_numbers,
 )
 from neuron_accounts.cluster_idle import ClusterIdle
-from neuron_accounts.prices import Prices
-from neuron_accounts.teams import TeamRules
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.line_members import Amounts, Counts, iso_minute, present_members
 from neuron_wire.names import BUSY_STATE, HOUR_MINUTES, MINUTE_S, UNKNOWN_STATE
@@ -43,8 +41,8 @@ from neuron_wire.names import BUSY_STATE, HOUR_MINUTES, MINUTE_S, UNKNOWN_STATE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_accounts.core_time import CostRules
     from neuron_accounts.now import IdleOwner
-    from neuron_accounts.payment import PaidByType
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Family
     from neuron_wire.merging import InstanceMinute
@@ -166,21 +164,15 @@ class RollupInProgress:
         idle: Their idle cores, and the work of their owners.
     """
 
-    def __init__(
-        self,
-        cluster: str,
-        idle_after_minutes: int,
-        prices: Prices | None = None,
-        paid_by_type: PaidByType | None = None,
-    ) -> None:
-        """Start *cluster* without instances; *prices* are list prices by default."""
+    def __init__(self, cluster: str, rules: CostRules) -> None:
+        """Start *cluster* without instances; *rules* decide the cost of its cores."""
         self._cluster = cluster
         self._records = 0
         self._sums: dict[str | None, Sums] = defaultdict(Sums)  # by instance type
         self._latency_p99_max_s: float | None = None
         # Known cores by utilization, in hundredths of a percent.
         self._utilization: Counter[int] = Counter()
-        self.idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
+        self.idle = ClusterIdle(rules)
         self._idle_instances: Ranking[IdleInstance] = Ranking(MAX_IDLE_INSTANCES)
         self._failing: dict[str, Ranking[Failing]] = {
             name: Ranking(MAX_FAILING_INSTANCES) for name in FAILING
@@ -246,7 +238,7 @@ class RollupInProgress:
         if latency_s is not None:
             self._latency_p99_max_s = max(self._latency_p99_max_s or 0.0, latency_s)
 
-    def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
+    def finish(self, silent: Sequence[SilentInstance]) -> Rollup:
         """Return the cluster's numbers; *silent* are its silent instances."""
         stragglers = rank_stragglers(self._busy)
         types, types_left_out = self._gauges_by_type()
@@ -256,7 +248,7 @@ class RollupInProgress:
         for sums in self._sums.values():
             total.merge_sums(sums)
         latest_first = sorted(silent, key=lambda lost: (-lost.last_minute, lost.instance_id))
-        team_of = partial((teams or TeamRules()).team_of, self._cluster)
+        team_of = partial(self.idle.rules.teams.team_of, self._cluster)
         return Rollup(
             cluster=self._cluster,
             gauges=self._gauges(

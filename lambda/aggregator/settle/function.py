@@ -18,8 +18,6 @@ from aggregator.settle.purchases import DENIED_CODES, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
 from neuron_wire.line_members import Amounts, Members, stated_members
 
 if TYPE_CHECKING:
@@ -41,12 +39,6 @@ def handler(event: Members, context: LambdaContext) -> Amounts:
     outcome = SettleRun(
         table=Table.connect(stack.table_name),
         rules=stack.rules,
-        ledger_rules=LedgerRules(
-            Prices(stack.price_overrides, stack.region),
-            stack.rules.idle_after_minutes,
-            stack.rules.paid_by_type,
-            stack.rules.teams,
-        ),
         ask_ec2=_ask_ec2,
         now_s=time.time,
         remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,

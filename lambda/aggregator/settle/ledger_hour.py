@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
-    from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
+    from neuron_accounts.core_time import CostRules
+    from neuron_accounts.instance_hours import Ec2Instance
     from neuron_wire.line_members import Counts
     from neuron_wire.merging import InstanceMinute, Key, RecordsOf
 
@@ -58,7 +59,7 @@ class BucketHour:
     """
 
     hour: int
-    rules: LedgerRules
+    rules: CostRules
     departures: Departures
     purchases: Mapping[str, Ec2Instance]
 
@@ -152,7 +153,7 @@ class LedgerParts:
 
     parts: Sequence[int]
     connect: Callable[[], tuple[Table, LedgerObjects]]
-    rules: LedgerRules
+    rules: CostRules
     check_time: TimeCheck
     _opened: tuple[Table, LedgerObjects] | None = None
     _hours: dict[int, list[tuple[str, InstanceHour]]] = field(default_factory=dict)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from aggregator.reading.workers import Workers
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
-    from neuron_accounts.instance_hours import LedgerRules
 
 LONGEST_RUN_HOURS: Final = 48
 """Hours that one run settles at most: the next run follows within the hour."""
@@ -76,9 +75,7 @@ class SettleRun:
     Attributes:
         table: The table with minutes and progress.
 
-        rules: When a minute can no longer change, and when an instance is forgotten.
-
-        ledger_rules: The cost of a minute and its owner.
+        rules: When a minute can no longer change, the cost of a minute and its owner.
 
         ask_ec2: Returns EC2's answer about instances, packed by part; nothing if it is denied.
 
@@ -94,7 +91,6 @@ class SettleRun:
 
     table: Table
     rules: Rules
-    ledger_rules: LedgerRules
     ask_ec2: Callable[[], list[bytes]]
     now_s: Clock
     remaining_s: Clock
@@ -118,7 +114,7 @@ class SettleRun:
             LedgerParts(
                 range(first, PARTS_OF_HOUR, self.processes),
                 self.connect,
-                self.ledger_rules,
+                self.rules,
                 clock.check,
             )
             for first in range(self.processes)

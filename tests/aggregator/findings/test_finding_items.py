@@ -11,7 +11,6 @@ from aggregator.findings.outbox import StackLogGroups
 from aggregator.findings.owner_findings import MAX_OPEN_OWNERS
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
-from neuron_accounts.prices import Prices
 from neuron_wire.holders import MAX_HOLDER_NAME_CHARS, MAX_TEAM_CHARS
 from neuron_wire.merging import merge_records
 from neuron_wire.minute_record import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
@@ -40,7 +39,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     names = [noise(draw, MAX_INSTANCE_CHARS) for _ in range(MAX_OPEN_CHARS // MAX_INSTANCE_CHARS)]
     cluster = noise(draw, 20)  # The name is frequent, and takes the room of names that are not.
     findings = InstanceFindings(
-        {FULL_BUCKET: FindingsState()}, Rules(), Prices(), StackLogGroups("records", "rollups")
+        {FULL_BUCKET: FindingsState()}, Rules(), StackLogGroups("records", "rollups")
     )
 
     def see(minute, instances, idle_minutes):

@@ -19,7 +19,6 @@ from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.findings.outbox import StackLogGroups
 from aggregator.storage.record_items import TABLE_BUCKETS, bucket_of
 from neuron_accounts.findings import FindingKey, FindingsState, OpenFinding, finding_id
-from neuron_accounts.prices import Prices
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
@@ -241,7 +240,7 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     key = FindingKey("training", "idle-instance", "i-1")
     if is_open:
         states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)
-    findings = InstanceFindings(states, LAW_RULES, Prices(), StackLogGroups("", ""))
+    findings = InstanceFindings(states, LAW_RULES, StackLogGroups("", ""))
     findings.begin_minute(MINUTE + 1, MINUTE)
     findings.draft_instance(
         merge_records(

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES, due, rollup_line
+from neuron_accounts.core_time import CostRules
+from neuron_accounts.prices import Prices
 from neuron_wire.extraction import violations
 from neuron_wire.merging import merge_records
 from proof.factories.records import MINUTE, record
@@ -28,7 +30,7 @@ def published(rollup, **metrics) -> dict:
 
 def rollup_of(*records, silent=(), cluster="training", prices=None):
     """Return the rollup of records of different instances."""
-    in_progress = RollupInProgress(cluster, 15, prices)
+    in_progress = RollupInProgress(cluster, CostRules(prices or Prices()))
     for part in records:
         in_progress.fold_instance(merge_records([part]))
     return in_progress.finish(silent)

@@ -15,8 +15,8 @@ from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES, due, rollup_line
 from neuron_accounts import cluster_idle, owner_minutes
 from neuron_accounts.cluster_idle import MAX_OWNER_ROWS, ClusterIdle
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.now import cluster_now
-from neuron_accounts.prices import Prices
 from neuron_accounts.teams import team_rules
 from neuron_wire.core_members import core_indexes, core_ranges
 from neuron_wire.holders import Holder
@@ -141,7 +141,7 @@ def test_an_owner_that_works_elsewhere_is_listed_with_its_allocated_cores(fleet,
             for name in named if letter != "?" else ():
                 held[name] += Fraction(1, len(named))
                 busy[name] += Fraction(letter == "b", len(named))
-    parts = [RollupInProgress("training", 15) for _ in range(2)]
+    parts = [RollupInProgress("training", CostRules()) for _ in range(2)]
     for place, record in enumerate(fleet):
         parts[place % 2 if halved else 0].fold_instance(merge_records([record]))
     parts[0].merge_sums(parts[1])
@@ -189,11 +189,11 @@ def test_the_team_is_from_the_first_rule_otherwise_as_reported():
         cores("a", instance_id="i-2", idle=(60,), owners=(Owner("0", "ml/b", "other"),)),
         cores("u", instance_id="i-3", idle=(60,)),
     ]
-    in_progress = RollupInProgress("training", 15)
+    teams = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
+    in_progress = RollupInProgress("training", CostRules(teams=teams))
     for record in fleet:
         in_progress.fold_instance(merge_records([record]))
-    rules = team_rules("other|*=wrong,training|prod/*=serving,*|prod/*=late")
-    line = published(in_progress.finish([], rules))
+    line = published(in_progress.finish([]))
     rows = line["TopIdleOwners"]
     assert {"ml/a": "ml", "prod/d": "serving"} == {
         row["Owner"]: row["Team"] for row in rows if "Team" in row
@@ -276,8 +276,8 @@ def test_too_many_owners_are_not_reported_in_part(monkeypatch):
     Above the bound no owner is known, so that no owner seems to hold fewer cores or to be gone.
     """
     monkeypatch.setattr(owner_minutes, "MAX_OWNERS_COUNTED", 3)
-    sums = ClusterIdle(15, Prices())
-    rest = ClusterIdle(15, Prices())
+    sums = ClusterIdle(CostRules())
+    rest = ClusterIdle(CostRules())
     for number in range(4):
         part = sums if number < 2 else rest
         part.fold_record(held(f"i-{number}", (f"ml/{number}", 1)))

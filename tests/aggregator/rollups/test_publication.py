@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from aggregator.rollups.instances import IdleInstance
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import due
+from neuron_accounts.core_time import CostRules
 from neuron_wire.holders import Holder
 from tests.aggregator.rollups.rollup_texts import cores
 
@@ -18,7 +19,7 @@ from tests.aggregator.rollups.rollup_texts import cores
 def rollup(records=1, gauges=None, types=None, **tallies):
     """Return a rollup with these tallies."""
     return replace(
-        RollupInProgress("training", 15).finish(()),
+        RollupInProgress("training", CostRules()).finish(()),
         gauges=gauges or {"Instances": 1},
         tallies=tallies,
         records=records,

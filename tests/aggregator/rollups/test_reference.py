@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.prices import Prices
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.core_members import core_ranges
@@ -116,7 +117,8 @@ def clusters(draw, most_parts=3):
 
 def in_progress(instances):
     """Return the sums over the records of each instance."""
-    sums = RollupInProgress("training", 15, Prices({"inf2.xlarge": 0.5}), PAID_BY_TYPE)
+    rules = CostRules(Prices({"inf2.xlarge": 0.5}), paid_by_type=PAID_BY_TYPE)
+    sums = RollupInProgress("training", rules)
     for own in instances:
         sums.fold_instance(merge_records(own))
     return sums

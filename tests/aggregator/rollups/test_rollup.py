@@ -14,6 +14,7 @@ from aggregator.rollups.rollup import (
     RollupInProgress,
     SilentInstance,
 )
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_accounts.now import cluster_now
 from neuron_wire.merging import merge_records
@@ -62,7 +63,7 @@ def test_instances_that_failed_are_named_and_the_others_are_not():
 
 def test_names_are_bounded_and_numbers_are_not():
     """At most 50 silent and 50 duplicate names are listed; their numbers count all 100."""
-    in_progress = RollupInProgress("training", idle_after_minutes=15)
+    in_progress = RollupInProgress("training", CostRules())
     for number in range(100):
         two = [record(instance_id=f"i-{number:03}", boot=boot) for boot in ("00", LATER_BOOT)]
         in_progress.fold_instance(merge_records(two))

@@ -11,6 +11,7 @@ import pytest
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from aggregator.rollups.rollup_line import due, rollup_line
 from aggregator.rollups.sums import FAILING
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import (
@@ -106,7 +107,8 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
         owners=(Owner("", "s:1", None, "0", None, 20),),
         reservations="unknown",
     )
-    in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
+    rules = CostRules(Prices({"eu-west-1/trn1.2xlarge": 1.0}))
+    in_progress = RollupInProgress("training", rules)
     for reported in (*failing, slow, odd):
         twice = merge_records([reported, replace(reported, boot=LATER_BOOT)])
         in_progress.fold_instance(twice._replace(in_other_clusters=True))
@@ -263,7 +265,7 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
     The line fits with full lists, the longest names of characters that JSON doubles, and every
     second core idle.
     """
-    in_progress = RollupInProgress(letter * 255, idle_after_minutes=15)
+    in_progress = RollupInProgress(letter * 255, CostRules())
     state = "ua" * 512
     idle = (20, 30) * 512
     for number in range(300):

@@ -16,7 +16,7 @@ from aggregator.reading.workers import OutOfTimeError
 from aggregator.settle import function
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
-from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
+from neuron_accounts.instance_hours import Ec2Instance
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_accounts.then import summary_key
 from neuron_emf.reading.ledger_bucket import rows as read_rows
@@ -73,8 +73,7 @@ def settle(
     looks = iter(range(patience))
     run = SettleRun(
         table=process,
-        rules=world.rules,
-        ledger_rules=LedgerRules(WORLD_PRICES),
+        rules=replace(world.rules, prices=WORLD_PRICES),
         ask_ec2=ask_ec2 or (lambda: packed_parts(ec2 or {})),
         now_s=lambda: world.now_s,
         remaining_s=lambda: 900.0 if next(looks, None) is not None else 0.0,

@@ -16,6 +16,7 @@ from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import due, rollup_line
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.now import cluster_now
 from neuron_accounts.prices import LIST_USD_PER_HOUR, Prices
 from neuron_emf.reading.now_reader import NO_ROLLUP, answer_of
@@ -85,7 +86,9 @@ def closed(records):
     for minute, parts in by_minute.items():
         for (cluster, _), instance in merge_clusters(parts).items():
             key = minute, cluster
-            sums.setdefault(key, RollupInProgress(cluster, IDLE_AFTER, Prices()))
+            sums.setdefault(
+                key, RollupInProgress(cluster, CostRules(idle_after_minutes=IDLE_AFTER))
+            )
             sums[key].fold_instance(instance)
     rollups = {key: sums_of.finish([]) for key, sums_of in sorted(sums.items())}
     return [rollup_line(rollup, key[0], due(rollup, None)) for key, rollup in rollups.items()]

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 from rich.console import Console
 
-from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
@@ -73,7 +73,7 @@ class ParsedPage(HTMLParser):
 
 def then_of_lines(lines, rules=None, period=WHOLE_TIME):
     """Return the report's amounts of *lines*."""
-    reader = MinuteLines(period, "", rules or LedgerRules(Prices()))
+    reader = MinuteLines(period, "", rules or CostRules(Prices()))
     return then_by_days(reader.fold_lines(lines), TeamRules())[0]
 
 
@@ -90,7 +90,7 @@ def report_of(then, by="owner", **reading):
 def evil_report(by="owner"):
     """Return a report with names that act on a terminal, a browser or a spreadsheet."""
     lines = [message(record(owners=(Owner("0-1", "x"),)))]
-    (row,) = MinuteLines(WHOLE_TIME, "", LedgerRules(Prices())).fold_lines(lines)
+    (row,) = MinuteLines(WHOLE_TIME, "", CostRules(Prices())).fold_lines(lines)
     named = [
         row._replace(owner=name, cluster=name, team=name, instance_type=name, instance_id=f"i-{n}")
         for n, name in enumerate(EVIL_OWNERS)

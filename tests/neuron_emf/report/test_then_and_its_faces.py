@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
 
 from aggregator.digest.function import Week, digest_message
-from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.core_time import CostRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key, then_of
@@ -132,7 +132,7 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     """
     bucket = Bucket()
     settle(world_of(fleet), bucket)
-    then = check_then(bucket, SETTLED_HOUR, map(message, fleet), LedgerRules(WORLD_PRICES))
+    then = check_then(bucket, SETTLED_HOUR, map(message, fleet), CostRules(WORLD_PRICES))
     for by in ROW_LABELS:
         check_faces(report_of(then, by))
     check_page(report_of(then))
