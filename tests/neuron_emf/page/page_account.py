@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import defaultdict
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from types import SimpleNamespace
 
 from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings
@@ -15,7 +12,7 @@ from neuron_emf.page.server import PageServer
 from neuron_emf.page.view import PageView
 from neuron_emf.reading.ledger_bucket import LedgerBucket
 from neuron_wire.names import MINUTE_MS
-from tests.hour import HOUR_END_S, rollups_of, timestamp_ms
+from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_account import FakeAccount, FakeLedgerObjects
 
 PAGE_NOW_S = HOUR_END_S + 150.0
@@ -85,37 +82,6 @@ def filled(double, hour):
     ):
         double.put(EXPLAIN_GROUP, "explain", [(json.loads(text)["Timestamp"], text)])
     return double
-
-
-CLUSTERS_OF_COPIES = (("research", "serving"), ("training-eu", "batch"), ("nlp-prod", "vision"))
-TEAMS_OF_COPIES = 4
-
-
-def fleet_of(hour, instances):
-    """Return the recorded hour with that many instances; the further ones are renamed copies."""
-    recorded = defaultdict(list)
-    for text in hour.lines:
-        recorded[json.loads(text)["InstanceId"]].append(text)
-    names = sorted(recorded)
-    lines = []
-    for number in range(instances):
-        copy, place = divmod(number, len(names))
-        lines += [copy_of(text, copy) for text in recorded[names[place]]]
-    lines.sort(key=timestamp_ms)
-    return SimpleNamespace(lines=lines, rollups=rollups_of(lines))
-
-
-def copy_of(text, copy):
-    """Return the line of another instance: its cluster, owners and team have other names."""
-    if copy == 0:
-        return text
-    clusters = CLUSTERS_OF_COPIES[copy % len(CLUSTERS_OF_COPIES)]
-    for name, other in zip(CLUSTERS_OF_COPIES[0], clusters, strict=True):
-        text = text.replace(f'"ClusterName":"{name}"', f'"ClusterName":"{other}"')
-    text = re.sub(r'"InstanceId":"i-0...', f'"InstanceId":"i-{copy:04x}', text)
-    text = re.sub(r'"Boot":"....', f'"Boot":"{copy:04x}', text)
-    text = re.sub(r'"Team":"(\w+)"', rf'"Team":"\1-{copy % TEAMS_OF_COPIES}"', text)
-    return re.sub(r'"(Name|Owner|AssignedTo)":"([^"]+)"', rf'"\1":"\2-{copy}"', text)
 
 
 def ledger_of(hour):

@@ -7,10 +7,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,10 +18,9 @@ from neuron_emf.page import snapshot
 from neuron_emf.page.snapshot import in_html, key_of
 from neuron_emitter.errors import EmitterError
 from tests.neuron_emf.page.page_account import view_of
+from tests.neuron_emf.page.test_page_modules import ROOT, require
 
 HOSTILE = "</script><script>document.title='run'</script><!--&lt;\u2028"
-ROOT = Path(__file__).resolve().parents[3]
-ESBUILD = ROOT / "node_modules/.bin/esbuild"
 
 
 @pytest.fixture
@@ -135,13 +132,12 @@ def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path
     A snapshot opens without a network: the numbers are there, a hostile name is text, and the range
     of an address is replaced by the one that the file has.
     """
-    if not ESBUILD.exists():
-        missing = pytest.fail if "CI" in os.environ else pytest.skip
-        missing("run make node_modules/.ready first")
+    esbuild = ROOT / "node_modules/.bin/esbuild"
+    require(esbuild.exists(), "run make node_modules/.ready first")
     bundle = tmp_path / "snapshot.js"
     subprocess.run(
         [
-            ESBUILD,
+            esbuild,
             "neuron_emf/page/static/main.js",
             "--bundle",
             "--minify",

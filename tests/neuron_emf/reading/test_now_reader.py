@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from neuron_emf.reading.now_reader import FOLDED, KEPT_MINUTES, NowReader
 from neuron_emitter.errors import SourceError
 from neuron_wire.names import MINUTE_MS
 from tests.neuron_emf.page.page_account import (
+    LATE_MS,
     PAGE_NOW_S,
     PAGE_START_MS,
     double_of,
@@ -20,27 +22,16 @@ from tests.neuron_emf.page.page_account import (
     view_of,
 )
 
-LATE_MS = 110_000
-
-
-class ReadingClock:
-    """A clock, at first 20 minutes after the start."""
-
-    def __init__(self):
-        self.s = PAGE_START_MS / 1000 + 20 * 60
-
-    def __call__(self):
-        return self.s
-
 
 @pytest.fixture
 def clock():
-    return ReadingClock()
+    """Return the time in seconds, at first 20 minutes after the start."""
+    return SimpleNamespace(s=PAGE_START_MS / 1000 + 20 * 60)
 
 
 @pytest.fixture
 def double(monkeypatch, clock):
-    with double_of(monkeypatch, clock) as made:
+    with double_of(monkeypatch, lambda: clock.s) as made:
         yield made
 
 

@@ -104,3 +104,15 @@ def _watch(url, seen):
         seen.append(f"asked for {url}")
     if "token" in parts.query:
         seen.append(f"the token is in {url}")
+
+
+def changing(change):
+    """Return a handler of requests that lets *change* edit each answer of the server."""
+
+    def fulfill(route):
+        response = route.fetch()
+        answer = response.json()
+        change(answer)
+        route.fulfill(response=response, json=answer)
+
+    return fulfill

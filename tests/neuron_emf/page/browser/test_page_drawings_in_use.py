@@ -2,81 +2,35 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from playwright.sync_api import expect
 
 from neuron_wire.names import MINUTE_MS
+from tests.neuron_emf.page.browser.conftest import changing
 from tests.neuron_emf.page.page_account import PAGE_NOW_S
 
 pytestmark = [pytest.mark.slow]
 NOW_MS = round(PAGE_NOW_S * 1000)
 NEWEST_MS = NOW_MS // MINUTE_MS * MINUTE_MS - 2 * MINUTE_MS
-HOUR_MINUTES = 60
-CLUSTERS = ("research", "serving")
-INSTANCE = "i-0fb9f00b0d1b3be5e"
-
-
-def chart_answer():
-    """Return two charts of two clusters: minute 50 is missing in the first cluster."""
-    x = [NEWEST_MS - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
-    rows = {name: [10 * at + len(name) for at in range(HOUR_MINUTES)] for name in CLUSTERS}
-    rows[CLUSTERS[0]][50] = None
-    series = [{"label": name, "values": values} for name, values in rows.items()]
-    shared = {"unit": "cores", "left_out": 0, "series": series, "all": [None] * HOUR_MINUTES}
-    return {
-        "range": "1h",
-        "start_ms": x[0],
-        "end_ms": NEWEST_MS + MINUTE_MS,
-        "step_ms": MINUTE_MS,
-        "reading": None,
-        "missing": [],
-        "x": x,
-        "before": {},
-        "ledger": "",
-        "charts": [
-            {"id": "idle_cores", "title": "Idle cores", **shared},
-            {"id": "core_states", "title": "Cores by state", **shared},
-        ],
-    }
-
-
-def instance_answer(newest_ms):
-    """Return the hour of an instance with two allocated cores that ends with *newest_ms*."""
-    minutes = [newest_ms - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
-    return {
-        "cluster": "research",
-        "instance": INSTANCE,
-        "instance_type": "trn1.2xlarge",
-        "minutes": minutes,
-        "utilization": [[0, 0]] * HOUR_MINUTES,
-        "states": ["aa"] * HOUR_MINUTES,
-        "idle_minutes": [60, 60],
-        "holders": [],
-        "holders_more": 0,
-        "unknown_words": "",
-        "commands": [],
-        "links": {},
-        "verdict": {"words": "About 20 calls."},
-    }
-
-
-def answering(answer):
-    """Return a handler of requests that fulfills them with *answer()*."""
-    return lambda route: route.fulfill(body=json.dumps(answer()), content_type="application/json")
+INSTANCE = "i-0c2ae2bc98a5be28a"  # two allocated cores that are not busy
 
 
 def test_keys_lead_through_a_chart_and_its_table_has_all_values(open_page, address):
     """The cursor is in all charts, digits switch series, plus zooms, and a gap stays a gap."""
-    page = open_page(address, routes=[("**/charts.json*", answering(chart_answer))])
+    rows = []
+
+    def cut(answer):
+        rows[:] = [series["values"] for series in answer["charts"][0]["series"]]
+        rows[0][answer["x"].index(NEWEST_MS - 10 * MINUTE_MS)] = None
+
+    page = open_page(address, routes=[("**/charts.json*", changing(cut))])
     first = page.get_by_role("region", name="Idle cores, cores")
-    second = page.get_by_role("region", name="Cores by state, cores")
+    second = page.get_by_role("region", name="Cost of idle cores, USD/h")
     first.get_by_role("application").focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")
-    expect(first.locator("[aria-live]")).to_have_text("08:51 UTC: research no data, serving 507")
-    expect(second.locator(".chart-when")).to_have_text("08:51 UTC")
+    expect(first.locator("[aria-live]")).to_have_text("08:50 UTC: research no data, serving 8")
+    expect(second.locator(".chart-when")).to_have_text("08:50 UTC")
     page.keyboard.press("2")
     expect(first.get_by_role("button", name="serving")).to_have_attribute("aria-pressed", "false")
     expect(second.get_by_role("button", name="serving")).to_have_attribute("aria-pressed", "true")
@@ -86,17 +40,16 @@ def test_keys_lead_through_a_chart_and_its_table_has_all_values(open_page, addre
     expect(page.get_by_role("button", name="Whole range")).to_have_count(0)
     first.get_by_role("button", name="Table of Idle cores").press("Enter")
     cells = [row.split("\t") for row in first.locator("tbody tr").all_inner_texts()]
-    values = [series["values"] for series in chart_answer()["charts"][0]["series"]]
     expected = [
-        ["no data" if value is None else str(value) for value in row]
-        for row in zip(*values, strict=True)
+        ["no data" if value is None else f"{value:g}" for value in row]
+        for row in zip(*rows, strict=True)
     ]
     assert expected[::-1] == [row[1:] for row in cells]
 
 
 def test_a_drag_zooms_all_charts(open_page, address):
     """The pointer chooses a part of the range; a button shows the whole range again."""
-    page = open_page(address, routes=[("**/charts.json*", answering(chart_answer))])
+    page = open_page(address)
     plot = page.locator(".u-over").first
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
@@ -132,23 +85,23 @@ def test_keys_lead_from_a_core_to_its_instance_and_back(open_page, address):
 
 def test_an_opened_hour_goes_on_and_does_not_stay_current(open_page, address):
     """An open hour gets new minutes; if no line comes for ten minutes, it is marked as stale."""
-    newest = [NEWEST_MS]
+    newest_ms = [NEWEST_MS]
     now_ms = [NOW_MS]
 
-    def answer_now(route):
-        response = route.fetch()
-        route.fulfill(response=response, json={**response.json(), "now_ms": now_ms[0]})
+    def move_minutes(answer):
+        late_ms = newest_ms[0] - answer["minutes"][-1]
+        answer["minutes"] = [minute_ms + late_ms for minute_ms in answer["minutes"]]
 
     page = open_page(
         f"{address}&cluster=research&instance={INSTANCE}",
         routes=[
-            ("**/now.json*", answer_now),
-            ("**/instance.json*", answering(lambda: instance_answer(newest[0]))),
+            ("**/now.json*", changing(lambda answer: answer.update(now_ms=now_ms[0]))),
+            ("**/instance.json*", changing(move_minutes)),
         ],
     )
     panel = page.get_by_role("dialog", name=INSTANCE)
     expect(panel).to_contain_text("09:00: 2 allocated, not busy")
-    newest[0] += 12 * MINUTE_MS
+    newest_ms[0] += 12 * MINUTE_MS
     now_ms[0] += 12 * MINUTE_MS
     page.clock.run_for(12 * MINUTE_MS)
     expect(panel).to_contain_text("09:12: 2 allocated, not busy")

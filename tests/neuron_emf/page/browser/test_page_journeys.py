@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_emf.reading.ledger_bucket import rows
+from tests.neuron_emf.page.browser.conftest import changing
 from tests.neuron_emf.page.page_account import PAGE_START_MS
 
 pytestmark = [pytest.mark.slow]
@@ -86,16 +87,14 @@ def test_an_engineer_gets_from_an_idle_owner_to_a_command(page):
 def test_no_alarm_here_is_not_green_while_others_fire(open_page, address):
     """If only alarms of other clusters fire, the status is not green."""
 
-    def of_research(route):
-        answer = route.fetch().json()
+    def of_research(answer):
         for alarm in answer["alarms"]:
             alarm["contributors"] = [
                 row for row in alarm["contributors"] if row["name"] == "research"
             ]
             alarm["state"] = "ALARM" if alarm["contributors"] else "OK"
-        route.fulfill(json=answer)
 
-    routes = [("**/alarms.json*", of_research)]
+    routes = [("**/alarms.json*", changing(of_research))]
     page = open_page(address.replace("#", "#cluster=serving&"), routes=routes)
     expect(page.locator(".alarms-none")).to_contain_text("No alarm fires for serving, 1 elsewhere.")
     expect(page.locator(".is-good")).to_have_count(0)
