@@ -8,7 +8,7 @@ of late records adds the faults that no event has reported.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +79,6 @@ class InstanceFindings:
     rules: Rules
     groups: StackLogGroups
     _changed: set[int] = field(default_factory=set)
-    _by_instance: dict[Key, set[str]] = field(default_factory=lambda: defaultdict(set))
     _minute: int = 0
     _taken_in: int = 0
     _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
@@ -89,14 +88,12 @@ class InstanceFindings:
     _chars: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Remember which instances have findings."""
+        """Count the characters of the findings."""
         for bucket, state in self.states.items():
             self._chars[bucket] = sum(_chars(key.subject) for key in state.findings) + sum(
                 _chars(instance_id) * len(minutes)
                 for (_, instance_id), minutes in state.faults.items()
             )
-            for key in state.findings:
-                self._by_instance[key.cluster, key.subject].add(key.kind)
 
     def begin_minute(self, minute: int, taken_in: int) -> None:
         """
@@ -122,24 +119,22 @@ class InstanceFindings:
         idle_minutes = None
         if not found.in_other_clusters:  # another emitter reports differently about the instance
             idle_minutes = fully_idle_minutes(record, self.rules.idle_after_minutes)
-        instance = record.cluster, record.instance_id
-        known = self._by_instance.get(instance, ())
-        if not known and idle_minutes is None:
-            return
         state = self._state(bucket_of(record.instance_id))
         if state is None:
             return
-        self._seen.add(instance)
-        key = FindingKey(record.cluster, IDLE_INSTANCE, record.instance_id)
-        self._idle.append((key, found, idle_minutes))
-        if HARDWARE_FAULT in known and not faults:
-            key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
-            step = step_faults(state.findings[key], 0, self._minute, self._minute)
-            self._draft(key, step, found)
-        if SILENT_INSTANCE in known:
-            key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
-            step = close_finding(state.findings[key], self._minute, CLOSED_BY_REPORT)
-            self._draft(key, step, found)
+        idle, fault, silence = (
+            FindingKey(record.cluster, kind, record.instance_id)
+            for kind in (IDLE_INSTANCE, HARDWARE_FAULT, SILENT_INSTANCE)
+        )
+        self._seen.add((record.cluster, record.instance_id))
+        if idle_minutes is not None or idle in state.findings:
+            self._idle.append((idle, found, idle_minutes))
+        if fault in state.findings and not faults:
+            step = step_faults(state.findings[fault], 0, self._minute, self._minute)
+            self._draft(fault, step, found)
+        if silence in state.findings:
+            step = close_finding(state.findings[silence], self._minute, CLOSED_BY_REPORT)
+            self._draft(silence, step, found)
 
     def _draft_faults(self, found: InstanceMinute, faults: int) -> None:
         record = found.record
@@ -255,12 +250,10 @@ class InstanceFindings:
         if step.change == CLOSED:
             del state.findings[key]
             self._chars[bucket] -= _chars(key.subject)
-            self._by_instance[key.cluster, key.subject].discard(key.kind)
         else:
             state.findings[key] = step.after
         if step.change == OPENED:
             self._chars[bucket] += _chars(key.subject)
-            self._by_instance[key.cluster, key.subject].add(key.kind)
         state.minute = self._newest(state)
         self._changed.add(bucket)
 
