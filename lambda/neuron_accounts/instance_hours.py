@@ -363,6 +363,5 @@ class InstanceHour:
 
 def _costs_of(time: CoreTime) -> tuple[int, int, int, int]:
     """Return the cost of *time* in four parts: avoidable, committed, shared, not idle."""
-    allocated, unallocated, shared, committed = time.cost_by_part
-    avoidable = allocated + unallocated
-    return avoidable, committed, shared, time.cost - avoidable - committed - shared
+    not_idle, avoidable, shared, committed, _ = time.leaves
+    return avoidable, committed, shared, not_idle

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.merging import InstanceMinute
     from neuron_wire.owners import Owned
 
 
@@ -43,7 +42,7 @@ class IdleInstance:
 
         minutes: Minutes for which its longest idle core has not been busy.
 
-        usd_per_hour: The price of those cores, or None if unknown.
+        price: The price of one of those cores per hour, or None if unknown.
 
         busy_percent: Mean utilization of its busy cores; None without any.
 
@@ -53,34 +52,20 @@ class IdleInstance:
     record: MinuteRecord
     cores: Sequence[int]
     minutes: int
-    usd_per_hour: float | None
+    price: float | None
     busy_percent: float | None
     in_other_clusters: bool
+
+    @property
+    def usd_per_hour(self) -> float | None:
+        """The price of all its idle cores, or None if unknown."""
+        return None if self.price is None else self.price * len(self.cores)
 
     @property
     def attached(self) -> list[int]:
         """Return the idle cores that a runtime holds."""
         state = self.record.core_state
         return [core for core in self.cores if state[core] == ATTACHED_IDLE_STATE]
-
-
-def idle_instance(
-    instance: InstanceMinute,
-    idle: Sequence[int],
-    minutes: int,
-    price: float | None,
-    busy_percent: float | None,
-) -> IdleInstance:
-    """
-    Return the entry of an instance with *idle* cores, for up to *minutes* and at *price* each.
-
-    Its busy cores are at *busy_percent*.
-    """
-    usd_per_hour = None if price is None else price * len(idle)
-    in_other_clusters = instance.in_other_clusters
-    return IdleInstance(
-        instance.record, idle, minutes, usd_per_hour, busy_percent, in_other_clusters
-    )
 
 
 def name_holders(

@@ -18,7 +18,6 @@ from aggregator.rollups.instances import (
     BusyInstance,
     IdleInstance,
     Straggler,
-    idle_instance,
     name_holders,
     rank_stragglers,
 )
@@ -215,7 +214,15 @@ class RollupInProgress:
             minutes = max([record.idle_minutes[core] for core in idle])
             self._idle_instances.rank(
                 (-len(idle), -minutes, instance_id),
-                partial(idle_instance, instance, idle, minutes, price, busy_percent),
+                partial(
+                    IdleInstance,
+                    record,
+                    idle,
+                    minutes,
+                    price,
+                    busy_percent,
+                    instance.in_other_clusters,
+                ),
             )
 
     def merge_sums(self, other: RollupInProgress) -> None:
