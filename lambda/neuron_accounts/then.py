@@ -223,7 +223,7 @@ def dearest(times: Mapping[_Key, CoreTime]) -> list[tuple[_Key, CoreTime]]:
     )
 
 
-_FIELDS: Final = [each.name for each in fields(CoreTime)]
+_FIELDS: Final = [column.name for column in fields(CoreTime)]
 """The columns of a time in their order, with several columns for idle time and its price."""
 
 _numbers_of: Final = attrgetter(*_FIELDS)

@@ -245,7 +245,7 @@ def _alarms(firing: Sequence[Firing], now_ms: int) -> Table:
         if row["since_ms"] is not None:
             minutes = (now_ms - row["since_ms"]) // MINUTE_MS
             age = duration(minutes) if minutes >= 1 else "<1 min"
-        head = f"{shown_name(row['name'] or place)}, {alarm['title']}, {age}"
+        head = f"{shown_name(row['name'] or place)}, {shown_name(alarm['title'])}, {age}"
         sentence = printable(_sentence(alarm, row), _LONGEST_SENTENCE)
         table.add_row(row["urgency"], Text(f"{head}\n{sentence}"))
     return table

@@ -121,10 +121,10 @@ def rendered_commands() -> list[Shown]:
     for owner in SHOWN_OWNERS:
         texts += owner_commands(owner, "training", SHOWN_REGION)
         texts += placement_commands(owner, "training", SHOWN_REGION, ids)
-    for kind in get_args(InstanceCommand):
-        shown = ids[:1] if kind in {"shell", "findings"} else ids
-        texts += instance_commands(kind, shown, SHOWN_REGION)
-        texts += instance_commands(kind, shown, "")
+    for what in get_args(InstanceCommand):
+        shown = ids[:1] if what in {"shell", "findings"} else ids
+        texts += instance_commands(what, shown, SHOWN_REGION)
+        texts += instance_commands(what, shown, "")
     commands = [(command.text, f"message, {command.purpose}") for command in texts]
 
     arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"

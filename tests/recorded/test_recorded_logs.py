@@ -203,5 +203,5 @@ def test_another_sort_is_not_answered_as_if_nothing_matched(pattern):
     """
     Patterns of other types, the other 75 of the recording, are refused instead of matching nothing.
     """
-    with pytest.raises(ServiceError, match="only terms are played"):
+    with pytest.raises(ServiceError, match="only terms are supported here"):
         matcher(pattern)

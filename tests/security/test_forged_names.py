@@ -225,8 +225,13 @@ def faces(name, folder):
         "since_ms": None,
         "urgency": "now",
         "contributors": [],
+        "description": "Cores are idle.",
+        "message": None,
     }
-    shown.print(*parts_of({**answer, "alarms": [alarm]}), sep="\n")
+    published = {"text": "\n".join(prose(message)), "cluster": own}
+    contributor = {"name": name, "since_ms": 0, "urgency": "today", "message": published}
+    explained = {**alarm, "contributors": [contributor]}
+    shown.print(*parts_of({**answer, "alarms": [alarm, explained]}), sep="\n")
     yield from printed.getvalue().split("\n")
 
 
