@@ -14,7 +14,9 @@ import re
 import shlex
 import subprocess
 from dataclasses import dataclass
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
 
 from local import REPOSITORY
 from neuron_emf.verdict.managers import MANAGER_TABLES, Manager, hyperpod_manager, manager_of
@@ -26,6 +28,9 @@ from neuron_words.owner_commands import (
     placement_commands,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 NOT_SHOWN = ("lambda/requirements.txt", "proof/", "requirements/", "tests/")
 SHOWN_AFTER_ALL = "tests/data/"
 GAP = "a-value-of-24-characters"  # ARNs have at least 20
@@ -36,6 +41,12 @@ AWS_COMMAND = re.compile(r"(?<![\w./:@=-])aws\s+(?=--?[a-z]|[a-z{])")
 SHOWN_CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 SHOWN_FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+")
+READERS: dict[str, Callable[[str], Any]] = {
+    ".json": json.loads,
+    ".jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
+    ".toml": msgspec.toml.decode,
+}
+"""The parsers of files whose strings may be commands, by suffix."""
 HELM_BLOCK = re.compile(r"\{\{-? *(?:with|if|else|end)\b[^}]*\}\}")
 HELM_VALUE = re.compile(r"\{\{[^}]*\}\}")
 SHELL_VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
@@ -96,14 +107,26 @@ def shown_commands() -> tuple[list[Shown], list[str]]:
         if path.suffix == ".py":
             for candidate in commands_of_python(name, text):
                 (templates if candidate.has_gaps else commands).append(candidate)
+        elif path.suffix in READERS:
+            for value in strings_of(READERS[path.suffix](text)):
+                for _, words in commands_in(value):
+                    candidate = Shown(tuple(words), name, name)
+                    (templates if candidate.has_gaps else commands).append(candidate)
         else:
-            if path.suffix in (".json", ".jsonl"):
-                text = text.replace("\\n", "\n").replace('\\"', '"')  # unescape strings of JSON
             if path.parent.name == "templates":
                 text = HELM_VALUE.sub(GAP, HELM_BLOCK.sub("", text))
             commands += commands_of_text(name, text, code_only=path.suffix == ".md")
     operations = {command.operation for command in commands}
     return commands, [template.place for template in templates if not is_made(template, operations)]
+
+
+def strings_of(value: object) -> Iterator[str]:
+    """Yield every string in a document, without the names of its members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings_of(inner)
 
 
 def is_made(template: Shown, operations: set[tuple[str, ...]]) -> bool:

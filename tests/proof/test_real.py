@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from proof.real import __main__ as real
+from proof.real.shown_commands import shown_commands
 
 
 def part(reason, run):
@@ -34,3 +35,11 @@ def test_a_part_that_fails_stops_no_other_and_fails_the_run(fails, monkeypatch, 
     output = capsys.readouterr().out
     expected = ("a: skipped: no x", "3 of 4 rows" if fails else "4 rows.", "Ran.")
     assert [] == [text for text in expected if text not in output]
+
+
+def test_every_file_that_shows_commands_is_read():
+    """Commands in strings of tables and of programs are read, and none has an unfilled gap."""
+    commands, unfilled = shown_commands()
+    assert [] == unfilled
+    pages = {"docs/operations.md", "neuron_emf/tables.toml", "tests/data/messages/texts.txt"}
+    assert pages <= {command.page for command in commands}

@@ -123,8 +123,8 @@ class InstanceFindings:
         if state is None:
             return
         idle, fault, silence = (
-            FindingKey(record.cluster, kind, record.instance_id)
-            for kind in (IDLE_INSTANCE, HARDWARE_FAULT, SILENT_INSTANCE)
+            FindingKey(record.cluster, finding_kind, record.instance_id)
+            for finding_kind in (IDLE_INSTANCE, HARDWARE_FAULT, SILENT_INSTANCE)
         )
         self._seen.add((record.cluster, record.instance_id))
         if idle_minutes is not None or idle in state.findings:
