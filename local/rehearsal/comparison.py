@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from local.alarms.history import CloudWatchHistory, StatisticSet
     from local.monitor.simulator_truth import Expected
     from local.rehearsal.live_fleet import LiveFleet
-    from local.rehearsal.past import Past
 
 
 ClusterMinute = tuple[str, int]
@@ -206,12 +205,6 @@ def against_metrics(
     return problems
 
 
-def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
-    """Return the expected rollups of the minutes of *past*."""
-    expected = _expected([past.truth(member) for member in REHEARSED_FLEET], 0)
-    return {key: rollup for key, rollup in expected.items() if key[1] < past.end_s}
-
-
 def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Expected]:
     """
     Return the expected rollups of the live minutes that had ended at *stopped_s*.
@@ -222,7 +215,7 @@ def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Exp
     truths = fleet.written_truths
     began_ms = [min(report.at_ms for report in read_truth([truth])) for truth in truths]
     all_there_s = max(began_ms, default=0) // 1000 // MINUTE_S * MINUTE_S
-    expected = _expected(truths, MARGIN_MS)
+    expected = expected_of(truths, MARGIN_MS)
     return {
         (cluster, minute_s): rollup
         for (cluster, minute_s), rollup in expected.items()
@@ -242,7 +235,8 @@ def core_owners() -> dict[str, dict[int, str]]:
     }
 
 
-def _expected(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Expected]:
+def expected_of(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Expected]:
+    """Return the expected rollups of truth files; *margin_ms* as for `expected_minutes`."""
     cluster_of = {member.instance_id: member.cluster for member in REHEARSED_FLEET}
     minutes = expected_minutes(read_truth(truths), margin_ms=margin_ms)
     rollups = expected_rollups(minutes, cluster_of)

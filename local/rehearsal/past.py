@@ -19,6 +19,7 @@ import msgspec
 
 from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.monitor.play import run
+from local.rehearsal.comparison import expected_of
 from local.rehearsal.live_fleet import REHEARSED_FLEET, FleetInstance, machine_folder, spool_folder
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.delivery import Delivery
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from local.monitor.simulator_truth import Expected
+    from local.rehearsal.comparison import ClusterMinute
     from local.rehearsal.rehearsal_stack import DeployedStack
     from local.rehearsal.workspace import Workspace
 
@@ -75,6 +78,11 @@ class Past:
     def truth(self, member: FleetInstance) -> Path:
         """Return the truth file of *member*'s simulator."""
         return self.folder / f"{member.name}.past-truth"
+
+    def expected(self) -> dict[ClusterMinute, Expected]:
+        """Return the expected rollups of its minutes."""
+        expected = expected_of([self.truth(member) for member in REHEARSED_FLEET], 0)
+        return {key: rollup for key, rollup in expected.items() if key[1] < self.end_s}
 
     @contextlib.contextmanager
     def lines(self) -> Iterator[Callable[[], MemberLines]]:

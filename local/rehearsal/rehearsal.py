@@ -22,7 +22,6 @@ from local.rehearsal.comparison import (
     against_truth,
     core_owners,
     expected_live,
-    expected_past,
     read_metrics,
 )
 from local.rehearsal.focus_export import (
@@ -173,7 +172,7 @@ class Rehearsal:
         past.deliver(lines, stack, self._workspace)
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
-        due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
+        due = {key: rollup for key, rollup in past.expected().items() if key[1] <= newest_s}
         stack.close_until(due, self._workspace, HISTORY_PATIENCE_S, again_s=HISTORY_PATIENCE_S / 3)
         missing = due.keys() - stack.rollups.keys()
         if missing:
@@ -287,8 +286,8 @@ class Rehearsal:
         is_cut: bool,
     ) -> tuple[list[str], int, int]:
         """Return the problems, and the number of compared rollups of the hour and since."""
-        history = expected_past(past)
-        expected = {**expected_past(bridged), **expected_live(fleet, stopped_s)}
+        history = past.expected()
+        expected = {**bridged.expected(), **expected_live(fleet, stopped_s)}
         if is_cut:  # do not wait for minutes that are not closed yet
             stack.read_new_rollups()
             expected = {key: expected[key] for key in expected.keys() & stack.rollups}

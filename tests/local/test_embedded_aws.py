@@ -98,9 +98,9 @@ def test_an_address_that_others_can_reach_is_not_loopback():
 
 @pytest.mark.embedded
 @LINUX
-def test_nobody_else_can_reach_it(aws):
+def test_no_other_machine_can_reach_it(aws):
     """Every socket of the embedded AWS and its workers listens on 127.0.0.1."""
-    addresses = listening(group_members(aws.pid))
+    addresses = listening(group_members(aws._child.pid))
     assert {"127.0.0.1"} == {address for address, _ in addresses}
 
 
