@@ -84,6 +84,8 @@ def _opened(
     )
     contexts.callback(context.close)
     page = context.new_page()
+    # a handler can still run when its test ends; its error belongs to no test
+    contexts.callback(page.unroute_all, behavior="ignoreErrors")
     page.set_default_timeout(PATIENCE_MS)
     page.on("console", lambda message: message.type == "log" or seen.append(message.text))
     page.on("pageerror", lambda error: seen.append(str(error)))

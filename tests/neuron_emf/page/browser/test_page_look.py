@@ -73,7 +73,6 @@ def test_axe_finds_nothing_before_anything_is_known(open_page, address, held, sc
     assert [] == axe_violations(page)
     assert 0 == page.locator(".is-good").count()
     assert not re.search(r"\d", page.locator(".cards").inner_text())
-    page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.mark.parametrize("kind", ["token", "denied"])
