@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from neuron_emf.account import Account
 from neuron_emf.cli import main
 from tests.neuron_emf.page.page_account import double_of
 
@@ -29,6 +30,19 @@ def double(monkeypatch):
     """Return an empty account at the end of the recorded hour; the environment leads to it."""
     with double_of(monkeypatch) as made:
         yield made
+
+
+@pytest.fixture
+def clients(monkeypatch):
+    """Return clients by service, which replace those of any account; at first none."""
+    replaced = {}
+    real = Account.client
+
+    def client(account, service):
+        return replaced.get(service) or real(account, service)
+
+    monkeypatch.setattr(Account, "client", client)
+    return replaced
 
 
 @pytest.fixture

@@ -57,6 +57,20 @@ class FakeAws(AwsClient):
         return answer
 
 
+class StackClient:
+    """A client of CloudFormation that knows the stack `neuron-emf` by its *outputs*."""
+
+    def __init__(self, **outputs: str) -> None:
+        self._outputs = outputs
+
+    def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - the API's own name
+        if StackName != "neuron-emf":
+            error = {"Code": "ValidationError", "Message": f"Stack {StackName} does not exist"}
+            raise ClientError({"Error": error}, "DescribeStacks")
+        rows = [{"OutputKey": key, "OutputValue": value} for key, value in self._outputs.items()]
+        return {"Stacks": [{"Outputs": rows}]}
+
+
 class LogsClient:
     """
     A client of the double of CloudWatch Logs in this process.

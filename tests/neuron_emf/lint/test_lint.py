@@ -50,24 +50,6 @@ def judged(line, now_ms=LINT_NOW_MS):
     return judge(text if isinstance(text, bytes) else text.encode(), now_ms)
 
 
-def errors(line, **now):
-    """Return the rules that cost *line* a metric."""
-    return [
-        violation.rule
-        for violation in judged(line, **now).violations
-        if violation.rule in LINT_ERRORS
-    ]
-
-
-def warnings(line, **now):
-    """Return the rules that give *line* a warning."""
-    return [
-        violation.rule
-        for violation in judged(line, **now).violations
-        if violation.rule not in LINT_ERRORS
-    ]
-
-
 GOOD_LINE = json.dumps(document())
 RAW_LINE = {"Schema": 1, "Kind": "raw", "Report": {"Tag": GOOD_LINE, "x": document()}}
 ROOM = LONG_BYTES - len(json.dumps(document(filler="")))
@@ -96,7 +78,8 @@ def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
     """Lint refuses every line that an emitter would refuse; the rules are one set."""
     line = json.dumps({**document(), **changes})
     expected = [violation.rule for violation in violations(line, now_ms=LINT_NOW_MS)]
-    assert expected == errors(line)
+    found = [violation.rule for violation in judged(line).violations]
+    assert expected == [rule for rule in found if rule in LINT_ERRORS]
 
 
 # --- verdicts ---
@@ -161,10 +144,11 @@ def test_each_line_has_its_verdict(golden, repository):
 
 def test_old_points_appear_late():
     """Points of 3 hours and older appear up to 2 hours later, of a day at least 48 hours later."""
-    assert [] == warnings(document(), now_ms=LINT_NOW_MS + 3 * HOUR_MS)
-    assert ["late"] == warnings(document(), now_ms=LINT_NOW_MS + 3 * HOUR_MS + 1)
-    (day,) = judged(document(), now_ms=LINT_NOW_MS + 24 * HOUR_MS).violations
-    (more,) = judged(document(), now_ms=LINT_NOW_MS + 24 * HOUR_MS + 1).violations
+    assert () == judged(document(), LINT_NOW_MS + 3 * HOUR_MS).violations
+    (late,) = judged(document(), LINT_NOW_MS + 3 * HOUR_MS + 1).violations
+    assert "late" == late.rule
+    (day,) = judged(document(), LINT_NOW_MS + 24 * HOUR_MS).violations
+    (more,) = judged(document(), LINT_NOW_MS + 24 * HOUR_MS + 1).violations
     assert "take up to 2 hours" in day.sentence
     assert "take at least 48 hours" in more.sentence
 

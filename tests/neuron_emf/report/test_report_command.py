@@ -6,13 +6,11 @@ import csv
 import json
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from neuron_accounts.prices import LIST_USD_PER_HOUR
-from neuron_emf.account import Account
 from neuron_emf.reading.ledger_bucket import LedgerFolder
 from neuron_emf.report import collection
 from neuron_emf.report.month_ledger import cluster_hours
@@ -20,29 +18,17 @@ from neuron_emf.report.settings import BY, IdleReportSettings
 from proof.factories.records import message, record
 from tests.hour import HOUR_START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
+from tests.neuron_emf.fake_aws import StackClient
 
 REPORT_HOUR = HOUR_START_S // 3600
 PERIOD_WORDS = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
 
 
 @pytest.fixture
-def clients():
-    """Return the clients by service, with the stack's bucket; the double has all others."""
-    output = {"OutputKey": "LedgerBucketName", "OutputValue": "the-ledger"}
-    stacks = {"Stacks": [{"Outputs": [output]}]}
-    return {"cloudformation": SimpleNamespace(describe_stacks=lambda **_: stacks)}
-
-
-@pytest.fixture
 def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the account with the hour in it
     """Return a function that runs `neuron-emf report` an hour after the hour."""
     monkeypatch.chdir(tmp_path)
-    real = Account.client
-
-    def client(account, service):
-        return clients.get(service) or real(account, service)
-
-    monkeypatch.setattr(Account, "client", client)
+    clients["cloudformation"] = StackClient(LedgerBucketName="the-ledger")
     return partial(typed, "report")
 
 

@@ -7,11 +7,9 @@ import re
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from aggregator.storage.table import Table
-from neuron_emf.account import Account
 from neuron_emf.check.aws_client import ACCESS, Answer
 from neuron_emf.findings import command
 from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
@@ -22,24 +20,13 @@ from proof.factories.records import AN_INSTANCE
 from tests.aggregator.findings.findings_fleet import FindingsFleet, held, idle, maker
 from tests.aggregator.memory_stack import create_table
 from tests.hour import HOUR_END_S
-from tests.neuron_emf.fake_aws import FakeAws
+from tests.neuron_emf.fake_aws import FakeAws, StackClient
 from tests.neuron_emf.verdict.account_histories import OWNED_HISTORIES
 from tests.neuron_emf.verdict.instance_world import InstanceWorld, bare_instance
 
 
-class CloudFormation:
-    """A client that knows one stack."""
-
-    def describe_stacks(self, StackName):  # noqa: N803 - the API's own name
-        if StackName != "neuron-emf":
-            error = {"Code": "ValidationError", "Message": f"Stack {StackName} does not exist"}
-            raise ClientError({"Error": error}, "DescribeStacks")
-        outputs = [{"OutputKey": "RecordsTableName", "OutputValue": "records"}]
-        return {"Stacks": [{"Outputs": outputs}]}
-
-
 @pytest.fixture
-def fleet(monkeypatch):
+def fleet(monkeypatch, clients):
     """Return a stack with an idle instance, an owner of idle cores, and a bus that rejects."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
@@ -47,14 +34,7 @@ def fleet(monkeypatch):
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         create_table(boto3.client("dynamodb"), "records")
-        plain = Account.client
-        monkeypatch.setattr(
-            Account,
-            "client",
-            lambda account, service: (
-                CloudFormation() if service == "cloudformation" else plain(account, service)
-            ),
-        )
+        clients["cloudformation"] = StackClient(RecordsTableName="records")
         made = FindingsFleet()
         made.accepts = lambda details: [False] * len(details)
         made.pass_minute(
