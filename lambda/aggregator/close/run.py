@@ -379,7 +379,7 @@ class CloseRun:
         for about, tally in KEPT_FOR.items():
             if rollup.tallies.get(tally, 0) > 0:
                 self.table.write_last_rollup(about, cluster, minute, line)
-        if rollup.silent:
+        if "SilentInstanceNames" in rollup.lists:
             self.table.write_last_rollup("silent", cluster, minute, line)
         expiry_s = expires_s(minute, self.rules.late_minutes)
         if not self.table.write_publication(minute, cluster, owed.publication, expiry_s):

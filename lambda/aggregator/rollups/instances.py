@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aggregator.rollups.sums import MAX_LISTED_OWNERS, Ranking
 from neuron_accounts.owner_minutes import owner_name
 from neuron_wire.core_members import core_indexes, core_ranges
-from neuron_wire.holders import holders_of
-from neuron_wire.line_members import stands_as
-from neuron_wire.names import ATTACHED_IDLE_STATE
+from neuron_wire.holders import holder_members, holders_of
+from neuron_wire.line_members import Members, present_members
+from neuron_wire.names import ATTACHED_IDLE_STATE, BUSY_STATE, RESERVATIONS_UNKNOWN
+from neuron_wire.owners import owner_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +37,7 @@ class IdleInstance:
     An instance with idle cores.
 
     Attributes:
-        record: Its merged record; a rollup has only the holders and owners of its idle cores.
+        record: Its merged record.
 
         cores: Indexes of its idle cores, ascending.
 
@@ -56,43 +57,46 @@ class IdleInstance:
     busy_percent: float | None
     in_other_clusters: bool
 
-    @property
-    def usd_per_hour(self) -> float | None:
-        """The price of all its idle cores, or None if unknown."""
-        return None if self.price is None else self.price * len(self.cores)
+    def members(self, team_of: Callable[[str, str | None], str | None]) -> Members:
+        """
+        Return its row in a rollup, with only the holders and owners of its idle cores.
 
-    @property
-    def attached(self) -> list[int]:
-        """Return the idle cores that a runtime holds."""
-        state = self.record.core_state
-        return [core for core in self.cores if state[core] == ATTACHED_IDLE_STATE]
-
-
-def name_holders(
-    instances: Sequence[IdleInstance], team_of: Callable[[str, str | None], str | None]
-) -> list[IdleInstance]:
-    """
-    Return *instances* with only the holders and owners of their idle cores.
-
-    *team_of* returns an owner's team from its name and its scheduler's team.
-    """
-    named = []
-    for instance in instances:
-        record = instance.record
-        holders, more = holders_of((record.holders, record.holders_more), set(instance.attached))
-        owners, others = _owners_of(instance)
-        named_record = replace(
-            record,
-            holders=tuple(
-                replace(holder, team=team_of(owner_name(holder.name), holder.team))
-                for holder in holders
-            ),
-            holders_more=more,
-            owners=owners,
-            owners_more=others,
+        *team_of* returns an owner's team from its name and its scheduler's team.
+        """
+        record = self.record
+        state = record.core_state
+        attached = [core for core in self.cores if state[core] == ATTACHED_IDLE_STATE]
+        holders, more = holders_of((record.holders, record.holders_more), set(attached))
+        with_teams = [
+            replace(holder, team=team_of(owner_name(holder.name), holder.team))
+            for holder in holders
+        ]
+        owners, others = _owners_of(self)
+        usd_per_hour = None if self.price is None else self.price * len(self.cores)
+        return present_members(
+            {
+                "InstanceId": record.instance_id,
+                "Region": record.region,
+                "InstanceType": record.instance_type,
+                "NeuronCores": len(state),
+                "BusyCores": state.count(BUSY_STATE),
+                "Executions": record.executions,
+                "IdleCores": len(self.cores),
+                "Cores": core_ranges(self.cores),
+                "IdleMinutes": self.minutes,
+                "UsdPerHour": None if usd_per_hour is None else round(usd_per_hour, 4),
+                "AttachedCores": core_ranges(attached) or None,
+                "Holders": holder_members(with_teams) or None,
+                "HoldersMore": more or None,
+                "Owners": owner_members(owners) or None,
+                "OwnersMore": others or None,
+                "Reservations": RESERVATIONS_UNKNOWN if record.is_allocation_unknown else None,
+                "CoreState": state,
+                "BusyUtilization": self.busy_percent,
+                "HostCpuPercent": record.readings.get("HostCpuPercent"),
+                "InOtherClusters": self.in_other_clusters or None,
+            }
         )
-        named.append(replace(instance, record=named_record))
-    return named
 
 
 def _owners_of(instance: IdleInstance) -> Owned:
@@ -122,27 +126,6 @@ MIN_BUSY_INSTANCES: Final = 4
 MAX_STRAGGLERS: Final = 20  # stragglers that a rollup names; it counts all of them
 
 
-@dataclass(frozen=True, slots=True)
-class Straggler:
-    """
-    One straggler.
-
-    Attributes:
-        instance_id: Its name.
-
-        instance_type: Its type.
-
-        busy_percent: Mean utilization of its busy cores.
-
-        median_percent: Median of those means over the busy instances of its type.
-    """
-
-    instance_id: str = stands_as("InstanceId")
-    instance_type: str = stands_as("InstanceType")
-    busy_percent: float = stands_as("BusyUtilization")
-    median_percent: float = stands_as("TypeMedian")
-
-
 class BusyInstance(NamedTuple):
     """A busy instance: the sum of its busy cores' utilization in hundredths, and their number."""
 
@@ -154,12 +137,16 @@ class BusyInstance(NamedTuple):
     instance_id: str
 
 
-def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Straggler] | None:
-    """Return the stragglers, farthest behind first; None if no type has enough busy instances."""
+def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Members] | None:
+    """
+    Return the rows of the stragglers, farthest behind first.
+
+    None if no type has enough busy instances.
+    """
     judged = {name: busy for name, busy in by_type.items() if len(busy) >= MIN_BUSY_INSTANCES}
     if not judged:
         return None
-    ranking: Ranking[Straggler] = Ranking(MAX_STRAGGLERS)
+    ranking: Ranking[Members] = Ranking(MAX_STRAGGLERS)
     for instance_type, busy in judged.items():
         busy.sort()
         # The median is the mean of these two, which are equal if the number is odd.
@@ -171,7 +158,12 @@ def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Stragg
         for mean, hundredths, own_cores, instance_id in busy:
             if 4 * hundredths * cores >= own_cores * twice_median:
                 break
-            percents = round(mean / 100, 2), round(median / 100, 2)
-            make = partial(Straggler, instance_id, instance_type, *percents)
+            make = partial(
+                dict[str, object],
+                InstanceId=instance_id,
+                InstanceType=instance_type,
+                BusyUtilization=round(mean / 100, 2),
+                TypeMedian=round(median / 100, 2),
+            )
             ranking.rank((mean / median, instance_id), make)
     return ranking

@@ -11,14 +11,12 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from aggregator.rollups.instances import (
     MAX_IDLE_INSTANCES,
     BusyInstance,
     IdleInstance,
-    Straggler,
-    name_holders,
     rank_stragglers,
 )
 from aggregator.rollups.sums import (
@@ -26,22 +24,22 @@ from aggregator.rollups.sums import (
     LARGER,
     MAX_FAILING_INSTANCES,
     SUMMED_METRICS,
-    Failing,
     Ranking,
     Sums,
-    failing_instance,
+    failing_members,
     read_numbers,
 )
 from neuron_accounts.cluster_idle import ClusterIdle
+from neuron_accounts.now import BY_REASON
+from neuron_accounts.prices import PRICES_AS_OF
 from neuron_wire.catalogue import ROLLUP_NUMBERS
-from neuron_wire.line_members import Amounts, Counts, iso_minute, present_members
+from neuron_wire.line_members import Amounts, Members, filled, iso_minute, present_members
 from neuron_wire.names import BUSY_STATE, HOUR_MINUTES, MINUTE_S, UNKNOWN_STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from neuron_accounts.core_time import CostRules
-    from neuron_accounts.now import IdleOwner
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Family
     from neuron_wire.merging import InstanceMinute
@@ -88,8 +86,11 @@ class SilentInstance:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rollup:
+Lists: TypeAlias = "Mapping[str, Sequence[object]]"
+"""Lists of names by member, the most important first; no list is empty."""
+
+
+class Rollup(NamedTuple):
     """
     One minute of one cluster.
 
@@ -102,57 +103,17 @@ class Rollup:
 
         records: Distinct records behind them.
 
-        types: Gauges by instance type, at most 20, most instances first.
+        lists: Rows and names by member, the most important first; a long line has fewer.
 
-        types_left_out: Types beyond those, or not in EC2's form.
-
-        idle_instances: Instances with most idle cores first, at most 20.
-
-        silent: Instances that stopped reporting, the latest first, at most 50.
-
-        stragglers: Stragglers, farthest behind first, at most 20.
-
-        duplicates: Instances on which two emitters report, at most 50.
-
-        failing: Lists of instances with failures by the list's name, most failures first, at most
-            20 each.
-
-        price_regions: The Regions of list prices in the amounts.
-
-        prices_overridden: The overrides in the amounts.
-
-        unpriced_types: Types without a price, as `REGION/TYPE`, at most 20.
-
-        idle_owners: Owners of the idle cores, highest cost first, at most 20 rows that add up to
-            all of them, with the team of each.
-
-        unknown_by_reason: Unknown cores by reason; together UnknownCores.
-
-        idle_owners_left_out: Sums of owners that were merged into `[others]` because there was no
-            room.
-
-        in_other_clusters: Instances that are also in another cluster in the same minute, at most
-            50.
+        properties: Further members, which a line always has in full.
     """
 
     cluster: str
     gauges: Amounts
     tallies: Amounts
     records: int
-    types: Mapping[str, Amounts]
-    types_left_out: int
-    idle_instances: Sequence[IdleInstance]
-    silent: Sequence[SilentInstance]
-    stragglers: Sequence[Straggler]
-    duplicates: Sequence[str]
-    failing: Mapping[str, Sequence[Failing]]
-    price_regions: Sequence[str]
-    prices_overridden: Sequence[str]
-    unpriced_types: Sequence[str]
-    idle_owners: Sequence[IdleOwner]
-    unknown_by_reason: Counts
-    idle_owners_left_out: int
-    in_other_clusters: Sequence[str]
+    lists: Lists
+    properties: Members
 
 
 class RollupInProgress:
@@ -173,7 +134,7 @@ class RollupInProgress:
         self._utilization: Counter[int] = Counter()
         self.idle = ClusterIdle(rules)
         self._idle_instances: Ranking[IdleInstance] = Ranking(MAX_IDLE_INSTANCES)
-        self._failing: dict[str, Ranking[Failing]] = {
+        self._failing: dict[str, Ranking[Members]] = {
             name: Ranking(MAX_FAILING_INSTANCES) for name in FAILING
         }
         self._busy: dict[str, list[BusyInstance]] = defaultdict(list)  # by instance type
@@ -198,7 +159,7 @@ class RollupInProgress:
         for name, member in FAILING.items():
             if count := numbers.get(member):
                 self._failing[name].rank(
-                    (-count, instance_id), partial(failing_instance, record, member, count)
+                    (-count, instance_id), partial(failing_members, record, member, count)
                 )
         busy = state.count(BUSY_STATE)
         busy_percent = None
@@ -249,13 +210,12 @@ class RollupInProgress:
         """Return the cluster's numbers; *silent* are its silent instances."""
         stragglers = rank_stragglers(self._busy)
         types, types_left_out = self._gauges_by_type()
-        basis = self.idle.basis
         usd_per_hour = self.idle.usd_per_hour()
         total = Sums()
         for sums in self._sums.values():
             total.merge_sums(sums)
-        latest_first = sorted(silent, key=lambda lost: (-lost.last_minute, lost.instance_id))
         team_of = partial(self.idle.rules.teams.team_of, self._cluster)
+        idle_owners = self.idle.owners
         return Rollup(
             cluster=self._cluster,
             gauges=self._gauges(
@@ -263,42 +223,62 @@ class RollupInProgress:
             ),
             tallies=self._tallies(total, usd_per_hour.get("IdleCostPerHour")),
             records=self._records,
-            types=types,
-            types_left_out=types_left_out,
-            idle_instances=name_holders(self._idle_instances.first(), team_of),
-            silent=latest_first[:MAX_NAMES_IN_ROLLUP],
-            stragglers=[] if stragglers is None else stragglers.first(),
-            duplicates=sorted(self._duplicates)[:MAX_NAMES_IN_ROLLUP],
-            in_other_clusters=sorted(self._in_other_clusters)[:MAX_NAMES_IN_ROLLUP],
-            failing={
-                name: ranking.first() for name, ranking in self._failing.items() if ranking.count
-            },
-            price_regions=sorted(basis.regions),
-            prices_overridden=sorted(basis.overridden),
-            unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
-            idle_owners=[
-                replace(row, team=team_of(row.owner, row.team))
-                for row in self.idle.owners.rows(self.idle.total.instances)
-            ],
-            unknown_by_reason=total.unknown_by_reason(),
-            idle_owners_left_out=self.idle.owners.left_out,
+            lists=self._lists(silent, [] if stragglers is None else stragglers.first(), team_of),
+            properties=filled(
+                {
+                    "PricesAsOf": self.idle.basis.regions and PRICES_AS_OF,
+                    BY_REASON: total.unknown_by_reason(),
+                    "IdleOwnersLeftOut": idle_owners.left_out,
+                    "TypesMore": types_left_out,
+                    "Types": types,
+                    "TopIdleOwners": [
+                        replace(row, team=team_of(row.owner, row.team)).members()
+                        for row in idle_owners.rows(self.idle.total.instances)
+                    ],
+                }
+            ),
         )
 
-    def _gauges_by_type(self) -> tuple[dict[str, dict[str, float]], int]:
+    def _lists(
+        self,
+        silent: Sequence[SilentInstance],
+        stragglers: Sequence[Members],
+        team_of: Callable[[str, str | None], str | None],
+    ) -> Lists:
+        basis = self.idle.basis
+        latest_first = sorted(silent, key=lambda lost: (-lost.last_minute, lost.instance_id))
+        lists: Lists = {
+            "TopIdleInstances": [
+                instance.members(team_of) for instance in self._idle_instances.first()
+            ],
+            "StragglerInstances": stragglers,
+            "SilentInstanceNames": [lost.members() for lost in latest_first[:MAX_NAMES_IN_ROLLUP]],
+            "DuplicateEmitterInstances": sorted(self._duplicates)[:MAX_NAMES_IN_ROLLUP],
+            "InstanceNamesInOtherClusters": sorted(self._in_other_clusters)[:MAX_NAMES_IN_ROLLUP],
+            **{name: ranking.first() for name, ranking in self._failing.items()},
+            "PriceRegions": sorted(basis.regions),
+            "PricesOverridden": sorted(basis.overridden),
+            "UnpricedTypes": basis.unpriced_names()[:MAX_UNPRICED],
+        }
+        return filled(lists)
+
+    def _gauges_by_type(self) -> tuple[list[Members], int]:
         """
-        Return gauges by type, and the number of omitted types.
+        Return a row of gauges for each type, and the number of omitted types.
 
         Types in EC2's form, the 20 with the most instances first.
         """
         named = [(name, sums) for name, sums in self._sums.items() if name is not None]
         listed = [(name, sums) for name, sums in named if _TYPE.fullmatch(name)]
         listed.sort(key=lambda pair: (-pair[1].whole("Instances"), pair[0]))
-        types = {}
-        for name, sums in listed[:MAX_TYPES_IN_ROLLUP]:
-            types[name] = {
+        types: list[Members] = [
+            {
+                "InstanceType": name,
                 **sums.core_gauges(),
                 **_rounded({"FlopsPercentOfBf16Peak": sums.percent_of_peak()}),
             }
+            for name, sums in listed[:MAX_TYPES_IN_ROLLUP]
+        ]
         return types, len(named) - len(types)
 
     def _gauges(

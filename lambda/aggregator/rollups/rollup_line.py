@@ -15,36 +15,26 @@ amount, and until then the line has the amount by which the sum is too high.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import start_ms
-from aggregator.rollups.instances import IdleInstance
-from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
 from neuron_accounts.findings import fingerprint
-from neuron_accounts.now import BY_REASON
-from neuron_accounts.prices import PRICES_AS_OF
 from neuron_wire import CLUSTER_NAMESPACE, VERSION, encode
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, MembersOf
-from neuron_wire.core_members import core_ranges
 from neuron_wire.extraction import MAX_VALUE
-from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
 from neuron_wire.line_members import (
     Amounts,
     Members,
     filled,
     iso_minute,
-    present_members,
-    stated_members,
 )
-from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, RESERVATIONS_UNKNOWN, ROLLUP_KIND
-from neuron_wire.owners import owner_members
+from neuron_wire.names import CLUSTER_DIMENSION, ROLLUP_KIND
 
 if TYPE_CHECKING:
-    from aggregator.rollups.rollup import Rollup
-    from aggregator.rollups.sums import Failing
+    from aggregator.rollups.rollup import Lists, Rollup
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,7 @@ class Due:
 
 def due(rollup: Rollup, before: Publication | None) -> Due | None:
     """Return the line to publish of *rollup* after *before*; None if nothing has changed."""
-    digest = _digest(rollup)
+    digest = fingerprint(json.dumps(rollup, sort_keys=True))
     if before is not None and before.digest == digest:
         return None
     first_records = before.first_records if before else rollup.records
@@ -90,40 +80,7 @@ def due(rollup: Rollup, before: Publication | None) -> Due | None:
     return Due(Publication(number, published, digest, first_records), amounts, overstated)
 
 
-def _digest(rollup: Rollup) -> str:
-    return fingerprint(json.dumps(_fields(rollup), default=_fields, sort_keys=True))
-
-
-def _fields(part: Any) -> Members:  # noqa: ANN401  # the dataclasses of a rollup
-    if isinstance(part, IdleInstance):
-        return _idle(part)
-    # dataclasses.asdict copies every list, which is most of the work of a rollup.
-    return {field.name: getattr(part, field.name) for field in fields(part)}
-
-
-Lists = dict[str, list[object]]
-"""Lists of names by member, the most important first; no list is empty."""
-
 _SEPARATORS_BYTES: Final = len('"":[],')
-
-
-def lists_of(rollup: Rollup) -> Lists:
-    """Return every list of *rollup*."""
-    lists: dict[str, list[object]] = {
-        "TopIdleInstances": [_idle(instance) for instance in rollup.idle_instances],
-        "StragglerInstances": list(map(stated_members, rollup.stragglers)),
-        "SilentInstanceNames": [instance.members() for instance in rollup.silent],
-        "DuplicateEmitterInstances": list(rollup.duplicates),
-        "InstanceNamesInOtherClusters": list(rollup.in_other_clusters),
-        **{
-            name: [_failing(instance, FAILING[name]) for instance in instances]
-            for name, instances in rollup.failing.items()
-        },
-        "PriceRegions": list(rollup.price_regions),
-        "PricesOverridden": list(rollup.prices_overridden),
-        "UnpricedTypes": list(rollup.unpriced_types),
-    }
-    return filled(lists)
 
 
 def cut(lists: Lists, room_bytes: int) -> Lists:
@@ -146,47 +103,6 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
         if not sizes[longest]:
             del sizes[longest]
     return {name: lists[name][: len(kept)] for name, kept in sizes.items()}
-
-
-def _idle(instance: IdleInstance) -> Members:
-    record = instance.record
-    usd_per_hour = instance.usd_per_hour
-    return present_members(
-        {
-            "InstanceId": record.instance_id,
-            "Region": record.region,
-            "InstanceType": record.instance_type,
-            "NeuronCores": len(record.core_state),
-            "BusyCores": record.core_state.count(BUSY_STATE),
-            "Executions": record.executions,
-            "IdleCores": len(instance.cores),
-            "Cores": core_ranges(instance.cores),
-            "IdleMinutes": instance.minutes,
-            "UsdPerHour": None if usd_per_hour is None else round(usd_per_hour, 4),
-            "AttachedCores": core_ranges(instance.attached) or None,
-            "Holders": holder_members(record.holders) or None,
-            "HoldersMore": record.holders_more or None,
-            "Owners": owner_members(record.owners) or None,
-            "OwnersMore": record.owners_more or None,
-            "Reservations": RESERVATIONS_UNKNOWN if record.is_allocation_unknown else None,
-            "CoreState": record.core_state,
-            "BusyUtilization": instance.busy_percent,
-            "HostCpuPercent": record.readings.get("HostCpuPercent"),
-            "InOtherClusters": instance.in_other_clusters or None,
-        }
-    )
-
-
-def _failing(instance: Failing, member: str) -> Members:
-    return present_members(
-        {
-            "InstanceId": instance.instance_id,
-            "Region": instance.region,
-            member: instance.count,
-            **instance.details,
-            "Owners": list(instance.owners) or None,
-        }
-    )
 
 
 MAX_ROLLUP_BYTES: Final = 32 * 1024
@@ -216,19 +132,8 @@ def rollup_line(
         "Publication": due.publication.number,
         "Records": rollup.records,
         **{name: number for name, number in numbers.items() if name not in metrics},
-        **filled(
-            {
-                "PricesAsOf": rollup.price_regions and PRICES_AS_OF,
-                BY_REASON: dict(rollup.unknown_by_reason),
-                "IdleOwnersLeftOut": rollup.idle_owners_left_out,
-                "TypesMore": rollup.types_left_out,
-                "TalliesOverstated": dict(due.overstated),
-                # These lists are never cut: the owners add up to all idle cores, and the types are
-                # short.
-                "Types": [{"InstanceType": name, **own} for name, own in rollup.types.items()],
-                "TopIdleOwners": [owner.members() for owner in rollup.idle_owners],
-            }
-        ),
+        **filled({"TalliesOverstated": dict(due.overstated)}),
+        **rollup.properties,
     }
 
     def line(lists: Lists) -> str:
@@ -241,11 +146,10 @@ def rollup_line(
             timestamp_ms=start_ms(minute),
         )
 
-    lists = lists_of(rollup)
-    whole = line(lists)
+    whole = line(rollup.lists)
     if len(whole.encode()) <= MAX_ROLLUP_BYTES:
         return whole
-    return line(cut(lists, MAX_ROLLUP_BYTES - len(line({}).encode())))
+    return line(cut(rollup.lists, MAX_ROLLUP_BYTES - len(line({}).encode())))
 
 
 def rollup_id(cluster: str, minute: int, number: int) -> str:

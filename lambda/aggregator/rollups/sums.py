@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from neuron_accounts.instance_types import Flops, flops_of
-from neuron_wire.line_members import Counts, filled
+from neuron_wire.line_members import Counts, Members, filled, present_members
 from neuron_wire.merging import execution_weight
 from neuron_wire.names import (
     ATTACHED_IDLE_STATE,
@@ -29,7 +29,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from neuron_wire import MinuteRecord
     from neuron_wire.minute_record import Number, Numbers
@@ -228,37 +228,17 @@ def _add_ratios(record: MinuteRecord, numbers: Numbers) -> None:
         numbers["TeraFlopsOfPeak"], numbers["PeakMicros"] = flops
 
 
-@dataclass(frozen=True, slots=True)
-class Failing:
+def failing_members(record: MinuteRecord, member: str, count: float) -> Members:
     """
-    An instance with failures.
+    Return the row of an instance with *count* failures in a list of such instances.
 
-    Attributes:
-        instance_id: Its name.
-
-        count: Failures in the minute, at least 1.
-
-        owners: Owners of its cores, most cores first, at most 4, and `[others]` for the rest.
-
-        details: For executions, the number that ended and the failures by member.
-
-        region: Its region; None if unknown.
+    It has at most 4 owners, most cores first, and `[others]` for the rest. In a list of failed
+    executions it has the number that ended, and the failures by type.
     """
-
-    instance_id: str
-    count: float
-    owners: Sequence[str]
-    details: Counts
-    region: str | None
-
-
-def failing_instance(record: MinuteRecord, member: str, count: float) -> Failing:
-    """Return the entry of an instance with *count* failures in a list of such instances."""
     owners = [owner.name for owner in record.owners[:MAX_LISTED_OWNERS]]
     if record.owners_more or len(record.owners) > len(owners):
         owners.append(OTHER_OWNERS)
-    details: dict[str, int] = {}
+    row: Members = {"InstanceId": record.instance_id, "Region": record.region, member: count}
     if member == "ExecutionErrors":
-        ended = {} if record.executions is None else {"Executions": record.executions}
-        details = {**ended, **record.details}
-    return Failing(record.instance_id, count, owners, details, record.region)
+        row |= {"Executions": record.executions, **record.details}
+    return present_members({**row, "Owners": owners or None})

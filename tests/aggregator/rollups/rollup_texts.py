@@ -8,6 +8,7 @@ from dataclasses import replace
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES, due, rollup_line
 from neuron_accounts.core_time import CostRules
+from neuron_accounts.now import cluster_now
 from neuron_accounts.prices import Prices
 from neuron_wire.extraction import violations
 from neuron_wire.merging import merge_records
@@ -26,6 +27,11 @@ def published(rollup, **metrics) -> dict:
     read = json.loads(line)
     assert [] == undocumented(read)
     return read
+
+
+def idle_owners(finished):
+    """Return the rows of the owners of a rollup's idle cores."""
+    return cluster_now(finished.properties).owners
 
 
 def rollup_of(*records, silent=(), cluster="training", prices=None):

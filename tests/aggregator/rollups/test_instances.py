@@ -21,13 +21,13 @@ def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():
     tokyo = idle("ap-northeast-1", "inf2.48xlarge")
     assert [12.98127, 19.4719] == [region.gauges["IdleCostPerHour"] for region in (virginia, tokyo)]
     assert [["us-east-1"], ["ap-northeast-1"]] == [
-        region.price_regions for region in (virginia, tokyo)
+        region.lists["PriceRegions"] for region in (virginia, tokyo)
     ]
     trn2 = idle("us-east-2", "trn2.48xlarge")
     assert trn2.gauges.get("IdleCostPerHour") is None
     assert 1 == trn2.gauges["UnpricedCores"]
-    assert [] == trn2.price_regions
-    assert ["us-east-2/trn2.48xlarge"] == trn2.unpriced_types
+    assert "PriceRegions" not in trn2.lists
+    assert ["us-east-2/trn2.48xlarge"] == trn2.lists["UnpricedTypes"]
 
 
 def test_the_most_idle_instances_come_first():
@@ -36,16 +36,16 @@ def test_the_most_idle_instances_come_first():
     many = cores("uuu", idle=(15, 16, 17), instance_id="i-many")
     longer = cores("uu", idle=(0, 30), instance_id="i-longer")
     named = rollup(few, many, longer)
-    assert [("i-many", (0, 1, 2), 17), ("i-longer", (1,), 30), ("i-few", (0,), 20)] == [
-        (instance.record.instance_id, tuple(instance.cores), instance.minutes)
-        for instance in named.idle_instances
+    assert [("i-many", "0-2", 17), ("i-longer", "1", 30), ("i-few", "0", 20)] == [
+        (row["InstanceId"], row["Cores"], row["IdleMinutes"])
+        for row in named.lists["TopIdleInstances"]
     ]
     crowd = rollup(
         *(cores("u", idle=(15 + number,), instance_id=f"i-{number:04}") for number in range(999))
     )
-    assert MAX_IDLE_INSTANCES == len(crowd.idle_instances)
+    assert MAX_IDLE_INSTANCES == len(crowd.lists["TopIdleInstances"])
     assert 999 == crowd.gauges["IdleInstanceCount"]
-    assert "i-0998" == crowd.idle_instances[0].record.instance_id
+    assert "i-0998" == crowd.lists["TopIdleInstances"][0]["InstanceId"]
 
 
 def test_an_idle_instance_names_the_holders_of_its_cores():
@@ -54,11 +54,11 @@ def test_an_idle_instance_names_the_holders_of_its_cores():
     """
     instance = cores("aaub", idle=(20, 3, 20, 0))
     instance = replace(instance, holders=(Holder("0-1", "ml/llama", 7), Holder("1", "ml/new", 8)))
-    (idle,) = rollup(instance).idle_instances
-    assert [0, 2] == idle.cores
-    assert [0] == idle.attached
-    assert [Holder("0", "ml/llama", 7)] == list(idle.record.holders)
-    assert 0 == idle.record.holders_more
+    (idle,) = rollup(instance).lists["TopIdleInstances"]
+    assert "0,2" == idle["Cores"]
+    assert "0" == idle["AttachedCores"]
+    assert [{"Cores": "0", "Name": "ml/llama", "Pid": 7}] == idle["Holders"]
+    assert "HoldersMore" not in idle
 
 
 def busy(percent, **changes):
@@ -75,7 +75,7 @@ def test_stragglers_farthest_behind_come_first():
     named = rollup(*crowd, *slow)
     assert 30 == named.gauges["Stragglers"]
     assert [f"i-slow-{number}" for number in range(29, 9, -1)] == [
-        straggler.instance_id for straggler in named.stragglers
+        row["InstanceId"] for row in named.lists["StragglerInstances"]
     ]
-    assert 1.01 == named.stragglers[0].busy_percent
-    assert 80.0 == named.stragglers[0].median_percent
+    assert 1.01 == named.lists["StragglerInstances"][0]["BusyUtilization"]
+    assert 80.0 == named.lists["StragglerInstances"][0]["TypeMedian"]

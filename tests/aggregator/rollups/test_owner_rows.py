@@ -30,7 +30,7 @@ from neuron_wire.names import (
 )
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
-from tests.aggregator.rollups.rollup_texts import cores, published, rollup_of
+from tests.aggregator.rollups.rollup_texts import cores, idle_owners, published, rollup_of
 
 OWNER_TYPES = ["trn1.2xlarge", "inf2.48xlarge", "trn2.48xlarge", None]
 UNPRICED_TYPES = OWNER_TYPES[2:]
@@ -163,7 +163,7 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
     new = cores("aau", idle=(60,) * 3, owners=(Owner("0", name, "ml"),), owners_more="1")
     old = cores("a", instance_id="i-2", idle=(60,), holders=(Holder("0", name),))
     assert {"[unnamed]": 2, "[others]": 1, "[unallocated]": 1} == {
-        owner.owner: owner.idle // MICRO for owner in rollup_of(new, old).idle_owners
+        owner.owner: owner.idle // MICRO for owner in idle_owners(rollup_of(new, old))
     }
 
 
@@ -214,7 +214,7 @@ def test_twenty_rows_are_all_and_what_is_free_stays_one_of_them():
         unpriced = {"instance_type": None}
         fleet = [held(f"i-{n:02}", (f"ml/{n:02}", 2 + n), **unpriced) for n in range(number)]
         free = cores("u", instance_id="i-free", idle=(60,), **unpriced)
-        return [owner.owner for owner in rollup_of(*fleet, free).idle_owners]
+        return [owner.owner for owner in idle_owners(rollup_of(*fleet, free))]
 
     assert [f"ml/{n:02}" for n in reversed(range(19))] + [UNALLOCATED_OWNER] == rows_of(19)
     named = {f"ml/{n:02}" for n in range(2, 20)}
@@ -249,14 +249,14 @@ def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
         bounded = rollup_of(*fleet)
-    rows = bounded.idle_owners
+    rows = idle_owners(bounded)
     assert bounded.gauges.get("IdleCores", 0) * MICRO == sum(row.idle for row in rows)
-    names = {owner.owner for owner in rollup_of(*fleet).idle_owners} - {OTHER_OWNERS}
+    names = {owner.owner for owner in idle_owners(rollup_of(*fleet))} - {OTHER_OWNERS}
     if len(names) < 6:
-        assert 0 == bounded.idle_owners_left_out
-    if bounded.idle_owners_left_out:
+        assert "IdleOwnersLeftOut" not in bounded.properties
+    if "IdleOwnersLeftOut" in bounded.properties:
         assert OTHER_OWNERS in [row.owner for row in rows]
-        assert bounded.idle_owners_left_out == published(bounded)["IdleOwnersLeftOut"]
+        assert bounded.properties["IdleOwnersLeftOut"] == published(bounded)["IdleOwnersLeftOut"]
 
 
 def test_the_owner_with_most_survives_the_bound(monkeypatch):
@@ -264,7 +264,7 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
     monkeypatch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
     fleet = [held("i-big", ("slurm:7 u", 32), instance_type="trn1.32xlarge")]
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
-    first, second, *_ = rollup_of(*fleet).idle_owners
+    first, second, *_ = idle_owners(rollup_of(*fleet))
     assert OTHER_OWNERS == first.owner
     assert "slurm:7 u" == second.owner
     assert 32 * MICRO == second.idle

@@ -8,22 +8,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.instances import IdleInstance
-from aggregator.rollups.rollup import RollupInProgress
 from aggregator.rollups.rollup_line import due
-from neuron_accounts.core_time import CostRules
 from neuron_wire.holders import Holder
-from tests.aggregator.rollups.rollup_texts import cores
+from tests.aggregator.rollups.rollup_texts import cores, rollup_of
 
 
-def rollup(records=1, gauges=None, types=None, **tallies):
+def rollup(records=1, gauges=None, **tallies):
     """Return a rollup with these tallies."""
-    return replace(
-        RollupInProgress("training", CostRules()).finish(()),
+    return rollup_of()._replace(
         gauges=gauges or {"Instances": 1},
         tallies=tallies,
         records=records,
-        types=types or {},
     )
 
 
@@ -35,16 +30,15 @@ def test_the_first_publication_has_every_amount_also_those_that_are_zero():
 
 
 def test_a_name_alone_is_due():
-    """A publication is due if only the holder of an idle core has changed."""
+    """A publication is due if only a process, or only an owner, of idle cores has changed."""
 
-    def with_idle(name):
-        record = replace(cores("a", idle=(20,)), holders=(Holder("0", name),))
-        idle = IdleInstance(record, (0,), 20, None, None, in_other_clusters=False)
-        return replace(rollup(), idle_instances=(idle,))
+    def with_idle(name, pid):
+        return rollup_of(replace(cores("a", idle=(20,)), holders=(Holder("0", name, pid),)))
 
-    first = due(with_idle("ml/llama"), None)
-    assert due(with_idle("ml/llama"), first.publication) is None
-    assert due(with_idle("ml/gemma"), first.publication) is not None
+    first = due(with_idle("ml/llama", 7), None)
+    assert due(with_idle("ml/llama", 7), first.publication) is None
+    assert due(with_idle("ml/llama", 8), first.publication) is not None
+    assert due(with_idle("ml/gemma", 7), first.publication) is not None
 
 
 @given(

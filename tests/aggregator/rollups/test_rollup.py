@@ -14,6 +14,7 @@ from aggregator.rollups.rollup import (
     RollupInProgress,
     SilentInstance,
 )
+from aggregator.rollups.sums import FAILING
 from neuron_accounts.core_time import CostRules
 from neuron_accounts.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_accounts.now import cluster_now
@@ -39,11 +40,11 @@ def test_unknown_cores_are_counted_by_reason(instances):
     expected: Counter[str] = Counter()
     for unknown, reason in instances:
         expected[reason or "not reported"] += unknown
-    assert +expected == counted.unknown_by_reason
-    assert sum(counted.unknown_by_reason.values()) == counted.gauges.get("UnknownCores", 0)
     line = published(counted)
-    assert counted.unknown_by_reason == line.get("UnknownCoresByReason", {})
-    assert counted.unknown_by_reason == cluster_now(line).unknown_by_reason
+    by_reason = line.get("UnknownCoresByReason", {})
+    assert +expected == by_reason
+    assert sum(by_reason.values()) == counted.gauges.get("UnknownCores", 0)
+    assert by_reason == cluster_now(line).unknown_by_reason
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():
@@ -52,12 +53,12 @@ def test_instances_that_failed_are_named_and_the_others_are_not():
         *(record(execution_errors=count, ecc_uncorrected_rise=None) for count in (0, 3, None, 7, 3))
     )
     assert [("i-3", 7), ("i-1", 3), ("i-4", 3)] == [
-        (instance.instance_id, instance.count) for instance in mixed.failing["ErrorInstances"]
+        (row["InstanceId"], row["ExecutionErrors"]) for row in mixed.lists["ErrorInstances"]
     ]
-    assert {"ErrorInstances"} == mixed.failing.keys()
+    assert {"ErrorInstances"} == mixed.lists.keys() & {*FAILING}
     crowd = rollup(*(record(ecc_uncorrected_rise=count) for count in range(300)))
     assert [(f"i-{count}", count) for count in range(299, 279, -1)] == [
-        (instance.instance_id, instance.count) for instance in crowd.failing["EccInstances"]
+        (row["InstanceId"], row["EccUncorrectedRise"]) for row in crowd.lists["EccInstances"]
     ]
 
 
@@ -71,9 +72,9 @@ def test_names_are_bounded_and_numbers_are_not():
     finished = in_progress.finish(gone)
     assert 100 == finished.gauges["SilentInstances"]
     assert 100 == finished.gauges["DuplicateEmitters"]
-    assert MAX_NAMES_IN_ROLLUP == len(finished.silent)
-    assert MAX_NAMES_IN_ROLLUP == len(finished.duplicates)
-    assert "i-6" == finished.silent[0].instance_id
+    assert MAX_NAMES_IN_ROLLUP == len(finished.lists["SilentInstanceNames"])
+    assert MAX_NAMES_IN_ROLLUP == len(finished.lists["DuplicateEmitterInstances"])
+    assert "i-6" == published(finished)["SilentInstanceNames"][0]["InstanceId"]
     assert 200 == finished.records
 
 
@@ -83,8 +84,8 @@ def test_names_are_bounded_and_numbers_are_not():
 def test_a_type_that_ec2_does_not_have_is_only_counted(name):
     """A type that EC2 does not have, of any length, is only counted."""
     counted = rollup(record(instance_type=name))
-    assert {} == counted.types
-    assert 1 == counted.types_left_out
+    assert "Types" not in counted.properties
+    assert 1 == counted.properties["TypesMore"]
     assert 1 == counted.gauges["Instances"]
 
 
@@ -92,9 +93,11 @@ def test_at_most_twenty_types_are_named():
     """The 20 types with most instances are named, then by name."""
     many = [record(instance_type=f"trn{number}.huge") for number in range(100, 125)]
     named = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
-    assert MAX_TYPES_IN_ROLLUP == len(named.types)
-    assert 5 == named.types_left_out
-    assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == list(named.types)
+    assert MAX_TYPES_IN_ROLLUP == len(named.properties["Types"])
+    assert 5 == named.properties["TypesMore"]
+    assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == [
+        row["InstanceType"] for row in named.properties["Types"]
+    ]
     assert 27 == named.gauges["Instances"]
 
 

@@ -113,7 +113,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
         twice = merge_records([reported, replace(reported, boot=LATER_BOOT)])
         in_progress.fold_instance(twice._replace(in_other_clusters=True))
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
-    rollup = replace(rollup, idle_owners_left_out=1)
+    rollup.properties["IdleOwnersLeftOut"] = 1
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")
     line = json.loads(rollup_line(rollup, MINUTE, due(rollup, before)))
     paths = {"TalliesOverstated"} | _paths(line) | _paths(published(rollup_of(free)))
