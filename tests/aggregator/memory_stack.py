@@ -18,7 +18,8 @@ MINUTE_END_S = (MINUTE + 1) * 60
 class MemoryStack:
     """Ingest and close on one table, with a clock that the test sets."""
 
-    def __init__(self):
+    def __init__(self, rules=STACK_RULES):
+        self.rules = rules
         self.table = MemoryTable()
         self.now_s = 0.0
         self.printed: list[str] = []
@@ -28,19 +29,20 @@ class MemoryStack:
         take_in(
             lines(*records),
             self.table,
-            STACK_RULES.late_minutes,
+            self.rules.late_minutes,
             lambda: self.now_s,
             in_packs=in_packs,
         )
 
-    def close(self, at_s, remaining_s=lambda: 50.0, table=None):
+    def close(self, at_s, remaining_s=lambda: 50.0, table=None, **options):
         self.now_s = at_s
         return CloseRun(
             table=table or self.table,
-            rules=STACK_RULES,
+            rules=self.rules,
             emit=self.printed.append,
             now_s=lambda: self.now_s,
             remaining_s=remaining_s,
+            **options,
         ).run()
 
     def rollups(self, cluster="training"):

@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 POISON = "poison"
 
 
+def places_of(reported: Mapping[str, int], count: int) -> Mapping[DropReason, tuple[int, ...]]:
+    """Return the places of the rejected of *count* events, by reason."""
+    old_end = reported.get("tooOldLogEventEndIndex", 0)
+    places: dict[DropReason, range] = {
+        "too_old": range(old_end),
+        "expired": range(old_end, reported.get("expiredLogEventEndIndex", old_end)),
+        "too_new": range(reported.get("tooNewLogEventStartIndex", count), count),
+    }
+    return {why: tuple(at) for why, at in places.items() if at}
+
+
 class SenderKilledError(BaseException):
     """The end of the process, which the emitter must not catch."""
 
@@ -117,14 +128,7 @@ class InProcessService:
         events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
         place = {"logGroupName": RECORDS_GROUP, "logStreamName": DELIVERED_STREAM}
         answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
-        reported = answer.get("rejectedLogEventsInfo", {})
-        old_end = reported.get("tooOldLogEventEndIndex", 0)
-        places: dict[DropReason, range] = {
-            "too_old": range(old_end),
-            "expired": range(old_end, reported.get("expiredLogEventEndIndex", old_end)),
-            "too_new": range(reported.get("tooNewLogEventStartIndex", len(batch)), len(batch)),
-        }
-        return {why: tuple(at) for why, at in places.items() if at}
+        return places_of(answer.get("rejectedLogEventsInfo", {}), len(batch))
 
     def _apply(self, records: Iterable[SpooledRecord]) -> None:
         for record in records:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -28,44 +29,57 @@ from neuron_accounts.prices import (
     basis_words,
     price_overrides,
 )
-from neuron_accounts.teams import MAX_TEAMS_CHARS
+from neuron_accounts.teams import MAX_TEAMS_CHARS, team_rules
 from neuron_emf.command_options import prices
 from neuron_emitter.errors import SettingsError
 from neuron_words.now_words import price_overrides_line
 from proof.factories.records import record
 from tests.neuron_wire.wire_records import PARAMETERS, nearly
 
-OVERRIDES_PARAMETER = PARAMETERS["PriceOverrides"]
-OVERRIDES_PATTERN = re.compile(OVERRIDES_PARAMETER["AllowedPattern"])
-ANY_OVERRIDES = st.from_regex(re.compile(OVERRIDES_PATTERN.pattern, re.ASCII), fullmatch=True)
+
+def team_parts(text):
+    """Return cluster, owner and team of each rule in *text*."""
+    rules = team_rules(text).rules
+    assert all(rule.cluster and rule.owner and rule.team for rule in rules)
+    return [(rule.cluster, rule.owner, rule.team) for rule in rules]
 
 
-@given(
-    st.one_of(
-        ANY_OVERRIDES,
-        nearly(ANY_OVERRIDES, ",=. \neE-/0T\u0663"),
-        st.text("at1.-=/, eE+_\n", max_size=12),
-    )
-)
-@example("trn1.32xlarge=1e2")
-@example("TRN1.32xlarge=1")
-@example("trn1.32xlarge=1,")
-@example("us-east-2/trn2.48xlarge=35.76,trn2.48xlarge=1")
-@example("us.east/trn1=1")
-@example("/trn1=1")
-@example("trn1.32xlarge=nan")
-@example("trn1.32xlarge=99999.999999,-.=00000")
-@example("trn1.32xlarge=100000")
-@example("trn1.32xlarge=1.0000000")
-@example("trn1.32xlarge=1\n")
-def test_the_parser_accepts_what_the_template_accepts(text):
-    """The parser accepts exactly what the template accepts; the last price of a type counts."""
-    if len(text) > OVERRIDES_PARAMETER["MaxLength"] or not OVERRIDES_PATTERN.fullmatch(text):
-        with pytest.raises(ParameterTextError):
-            price_overrides(text)
-        return
-    parts = [part.partition("=") for part in text.split(",") if text]
-    assert {part[0]: float(part[2]) for part in parts} == price_overrides(text)
+PARSERS: dict[str, tuple[Any, ...]] = {
+    # parser, expected value of a part, its container, letters of near misses, texts at the limits
+    "PriceOverrides": (price_overrides, lambda name, usd: (name, float(usd)), dict,
+        "at1.-=/, eE+_\n0T\u0663", MAX_OVERRIDES_CHARS,
+        ("trn1.32xlarge=1e2", "TRN1.32xlarge=1", "trn1.32xlarge=1,", "us.east/trn1=1", "/trn1=1",
+         "us-east-2/trn2.48xlarge=35.76,trn2.48xlarge=1", "trn1.32xlarge=nan",
+         "trn1.32xlarge=99999.999999,-.=00000", "trn1.32xlarge=100000",
+         "trn1.32xlarge=1.0000000", "trn1.32xlarge=1\n")),
+    "PaidByType": (paid_by_type, lambda *part: part, dict,
+        "at1.-=,committed\n", MAX_PAID_BY_TYPE_CHARS,
+        ("trn1.32xlarge=committed,", "trn1.32xlarge=reserved", "TRN1=committed",
+         "trn1.32xlarge=committed\n")),
+    "Teams": (team_parts, lambda *part: tuple(map(str.strip, part)), list,
+        "a*:/ |=,'\"\\#\n\u00e9", MAX_TEAMS_CHARS,
+        ("a|b=c,", "a|b|c=d", "a|b=c=d", "a|b= ", "a|b=c\n", "!|}=~")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@given(st.data())
+def test_a_parser_accepts_what_the_template_accepts(name, data):
+    """A parser accepts exactly what the template accepts; the last value of a type counts."""
+    parse, part_of, container, letters, longest, limits = PARSERS[name]
+    parameter = PARAMETERS[name]
+    pattern = re.compile(parameter["AllowedPattern"], re.ASCII)
+    accepted = st.from_regex(pattern, fullmatch=True)
+    drawn = data.draw(accepted | nearly(accepted, letters) | st.text(letters, max_size=12))
+    # No pattern expresses the length.
+    assert longest == parameter["MaxLength"]
+    for text in (drawn, *limits):
+        if len(text) > longest or not pattern.fullmatch(text):
+            with pytest.raises(ParameterTextError):
+                parse(text)
+            continue
+        parts = [part_of(*re.split("[|=]", part)) for part in text.split(",") if text]
+        assert container(parts) == parse(text)
 
 
 @given(
@@ -191,41 +205,9 @@ def test_the_most_specific_source_decides_what_is_committed(
     assert expected == is_committed(instance, by_type)
 
 
-PAID_PARAMETER = PARAMETERS["PaidByType"]
-PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
-
-
-@given(st.from_regex(PAID_PATTERN, fullmatch=True) | st.text("at1.-=,committed\n", max_size=12))
-@example("trn1.32xlarge=committed,")
-@example("trn1.32xlarge=reserved")
-@example("TRN1=committed")
-@example("trn1.32xlarge=committed\n")
-def test_paid_by_type_accepts_what_the_template_accepts(text):
-    """The parser accepts exactly what the template accepts; the last value of a type counts."""
-    if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):
-        with pytest.raises(ParameterTextError):
-            paid_by_type(text)
-        return
-    parts = [part.split("=") for part in text.split(",") if text]
-    assert dict(parts) == paid_by_type(text)
-
-
 def test_no_price_is_free():
     """Every list price is above 0: a type without a price is absent, not free."""
     for by_type in LIST_USD_PER_HOUR.values():
         assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
         assert by_type.keys() <= INSTANCE_TYPES.keys()
     assert all(name == instance_type.name for name, instance_type in INSTANCE_TYPES.items())
-
-
-@pytest.mark.parametrize(
-    ("name", "longest"),
-    [
-        ("PriceOverrides", MAX_OVERRIDES_CHARS),
-        ("PaidByType", MAX_PAID_BY_TYPE_CHARS),
-        ("Teams", MAX_TEAMS_CHARS),
-    ],
-)
-def test_a_parameter_is_as_long_as_the_template_allows(name, longest):
-    """The parser and the template have the same maximum length, which no pattern expresses."""
-    assert longest == PARAMETERS[name]["MaxLength"]

@@ -15,7 +15,7 @@ from neuron_wire.names import DAY_MS
 from proof.account.account_double import AccountDouble
 from proof.logs.rules import INVALID_PARAMETER, ServiceError, matcher
 from tests.neuron_emf.check.account_faults import break_account
-from tests.neuron_emitter.in_process_service import InProcessService
+from tests.neuron_emitter.in_process_service import InProcessService, places_of
 from tests.recorded.service_recording import (
     RECORDED_NOW_MS,
     RECORDED_NOW_S,
@@ -71,17 +71,6 @@ def in_process(events):
     if not isinstance(outcome, Delivered):
         return outcome.reason
     return {why: tuple(places) for why, places in outcome.rejected.items()}
-
-
-def places_of(reported, count):
-    """Return the places of events that an answer of the network names, by reason."""
-    old = reported.get("tooOldLogEventEndIndex", 0)
-    named = {
-        "too_old": range(old),
-        "expired": range(old, reported.get("expiredLogEventEndIndex", old)),
-        "too_new": range(reported.get("tooNewLogEventStartIndex", count), count),
-    }
-    return {why: tuple(places) for why, places in named.items() if places}
 
 
 @each("writing_logs")

@@ -236,9 +236,6 @@ KEY = "arn:aws:kms:eu-west-1:111122223333"
 TOPICS = [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""]
 NO_TOPICS = [f"{TOPIC}:pager.fifo", "pager"]
 SENSIBLE = {
-    "PriceOverrides": ["trn1.32xlarge=13.5,inf2.xlarge=0.4", ""],
-    "PaidByType": ["trn1.32xlarge=committed,trn2.48xlarge=avoidable", ""],
-    "Teams": ["research|slurm:4711 ml-user=ml,*|prod/*=serving", "* | unit:* = platform", ""],
     "AlarmTopicArn": TOPICS,
     "DigestTopicArn": TOPICS,
     "AlarmEmail": ["ops@example.org", ""],
@@ -252,12 +249,6 @@ SENSIBLE = {
     "LedgerBucketName": ["neuron-emf-ledgerbucket-1a2b3c4d5e6f", "the.ledger", ""],
 }
 USELESS = {
-    "PriceOverrides": [
-        *(f"trn1.32xlarge{end}" for end in ("", "=13.5,", "=-1", "=1.2.3", "=100001")),
-        ",".join(["trn1.32xlarge=13.5"] * 60),
-    ],
-    "PaidByType": ["trn1.32xlarge", "trn1.32xlarge=reserved", "trn1.32xlarge=committed,"],
-    "Teams": ["ml", "research=ml", "research|slurm:*", " | = ", "a|b=c,", "a|b='c'", "a|b=c\n"],
     "AlarmTopicArn": NO_TOPICS,
     "DigestTopicArn": NO_TOPICS,
     "AlarmEmail": ["ops", "ops@example.org, more@example.org"],

@@ -10,22 +10,6 @@ from proof.factories.records import MINUTE, record
 from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack, on_time
 
 
-def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
-    """
-    A vanished cluster is published with 0 instances for an hour, with a silent one from minute 6.
-    """
-    stack = MemoryStack()
-    on_time(stack, 0)
-    for offset in range(70):
-        stack.close(MINUTE_END_S + 60 * offset + 130)
-    read = stack.rollups()
-    assert [0] * 5 + [1] * 55 == [line["SilentInstances"] for line in read[1:]]
-    assert [1] + [0] * 60 == [line["Instances"] for line in read]
-    assert ["i-0aaaaaaaaaaaaaaa1"] == [
-        entry["InstanceId"] for entry in read[6]["SilentInstanceNames"]
-    ]
-
-
 def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_of_its_own():
     """
     A late clean shutdown does not change a rollup that counted the instance as silent.

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.reading.workers import ProcessLostError
 from aggregator.storage.record_items import TABLE_BUCKETS
@@ -39,9 +38,9 @@ def gone():
     return False
 
 
-def reported():
+def reported(max_clusters=7):
     """Return a stack to which 40 instances of seven clusters have reported a minute."""
-    stack = MemoryStack()
+    stack = MemoryStack(Rules(max_clusters=max_clusters))
     stack.close(MINUTE_END_S - 10)
     stack.deliver(
         MINUTE_END_S + 5,
@@ -50,18 +49,11 @@ def reported():
     return stack
 
 
-def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambda: 50.0):
+def closed(processes, *, stack=None, connect=None, **options):
     """Close a minute with *processes* processes; return the stack and the outcome."""
     stack = stack or reported()
-    outcome = CloseRun(
-        table=stack.table,
-        rules=rules or Rules(),
-        emit=stack.printed.append,
-        now_s=lambda: MINUTE_END_S + 50,
-        remaining_s=remaining_s,
-        processes=processes,
-        connect=connect and (lambda: connect(stack.table)),
-    ).run()
+    connects = connect and (lambda: connect(stack.table))
+    outcome = stack.close(MINUTE_END_S + 50, processes=processes, connect=connects, **options)
     return stack, outcome
 
 
@@ -74,11 +66,10 @@ def remembered(stack):
 @pytest.mark.parametrize("max_clusters", [3, 7])
 def test_the_same_lines_and_the_same_registry_from_any_number_of_processes(max_clusters):
     """Lines and registry are equal byte for byte, even if some new clusters have no room."""
-    rules = Rules(max_clusters=max_clusters)
-    alone, outcome = closed(1, rules=rules)
+    alone, outcome = closed(1, stack=reported(max_clusters))
     assert max_clusters == outcome.lines_printed
     for processes in (2, 3, 6):
-        together, same = closed(processes, rules=rules)
+        together, same = closed(processes, stack=reported(max_clusters))
         assert alone.printed == together.printed
         assert remembered(alone) == remembered(together)
         assert outcome.records_refused == same.records_refused

@@ -66,6 +66,23 @@ def entry(states, usd, instance_id=FIRST, instance_type=BIG, **members):
     }
 
 
+def held(cores, name, **holder):
+    """Return an owner of *cores* that executes nothing, and its process *holder*."""
+    return {
+        "Owners": [{"Cores": cores, "Name": name, "Executions": 0}],
+        "Holders": [{"Cores": cores, "Name": name, **holder}],
+    }
+
+
+def stoppable(usd, allocated_usd):
+    """Return members of a rollup with an instance that costs *usd* and can be released."""
+    return {
+        "AvoidableCostPerHour": usd,
+        "AvoidableAllocatedCostPerHour": allocated_usd,
+        "FullyIdleInstances": 1,
+    }
+
+
 def ranges(cores):
     """Return one range of cores without a gap."""
     return f"{cores[0]}-{cores[-1]}" if len(cores) > 1 else f"{cores[0]}"
@@ -88,17 +105,15 @@ def of(rows, *entries, **members):
 
 def waiting(*, gone):
     """Return a core reserved for `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
-    holder = {
-        "Cores": "0-1",
-        "Name": "ml/trainer-a-0/train",
+    process = {
         "Pid": 4242,
         "Tag": "1",
         "Started": iso_minute(ALARM_MINUTE - 300),
         "Command": "python3",
         "LastExecution": HOUR_AGO,
         "AssignedTo": "ml/trainer-b-0/train",
+        **({"Gone": True} if gone else {}),
     }
-    owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
     return of(
         [row("ml/trainer-a-0/train", 2, 0.76, Team="ml"), row("slurm:4711 ada", 32, 21.5)],
         entry("a" * 32, 21.5, SECOND),
@@ -107,8 +122,7 @@ def waiting(*, gone):
             0.76,
             FIRST,
             SMALL,
-            Owners=owners,
-            Holders=[{**holder, **({"Gone": True} if gone else {})}],
+            **held("0-1", "ml/trainer-a-0/train", **process),
         ),
     )
 
@@ -123,20 +137,15 @@ JOB_ROLLUP = of(
         "a" * 32,
         21.5,
         HostCpuPercent=19.5,
-        Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
-        Holders=[
-            {
-                "Cores": "0-31",
-                "Name": "slurm:4711 ml-user",
-                "Pid": 4711,
-                "Tag": "1",
-                "LastExecution": iso_minute(ALARM_MINUTE - 62),
-            }
-        ],
+        **held(
+            "0-31",
+            "slurm:4711 ml-user",
+            Pid=4711,
+            Tag="1",
+            LastExecution=iso_minute(ALARM_MINUTE - 62),
+        ),
     ),
-    AvoidableCostPerHour=21.5,
-    AvoidableAllocatedCostPerHour=21.5,
-    FullyIdleInstances=1,
+    **stoppable(21.5, 21.5),
 )
 PART_ROLLUP = of(
     [
@@ -172,16 +181,12 @@ PART_ROLLUP = of(
 RESERVED_ROLLUP = of(
     [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
     entry("uu", 0.7582, FIRST, SMALL, Owners=[{"Reserved": "0-1", "Name": "ml/trainer-0/train"}]),
-    AvoidableCostPerHour=0.7582,
-    AvoidableAllocatedCostPerHour=0.7582,
-    FullyIdleInstances=1,
+    **stoppable(0.7582, 0.7582),
 )
 FREE_ROLLUP = of(
     [row("[unallocated]", 32, 21.5)],
     entry("u" * 32, 21.5, HostCpuPercent=0.82),
-    AvoidableCostPerHour=21.5,
-    AvoidableAllocatedCostPerHour=0,
-    FullyIdleInstances=1,
+    **stoppable(21.5, 0),
 )
 ALLOCATION_UNKNOWN_ROLLUP = of(
     [row("[not reported]", 2, 0.7582, AllocatedCores=0)],
@@ -211,21 +216,16 @@ PROCESS = of(
         "a" * 32,
         21.5,
         Region="us-west-2",
-        Owners=[{"Cores": "0-31", "Name": "process:python3 ada", "Executions": 0}],
-        Holders=[
-            {
-                "Cores": "0-31",
-                "Name": "process:python3 ada",
-                "Pid": 777,
-                "Command": "python3",
-                "Started": iso_minute(ALARM_MINUTE - 500),
-                "LastExecution": iso_minute(ALARM_MINUTE - 62),
-            }
-        ],
+        **held(
+            "0-31",
+            "process:python3 ada",
+            Pid=777,
+            Command="python3",
+            Started=iso_minute(ALARM_MINUTE - 500),
+            LastExecution=iso_minute(ALARM_MINUTE - 62),
+        ),
     ),
-    AvoidableCostPerHour=21.5,
-    AvoidableAllocatedCostPerHour=21.5,
-    FullyIdleInstances=1,
+    **stoppable(21.5, 21.5),
 )
 """A process that no scheduler started, on an instance of another region than the alarm's."""
 LEFT = of(
@@ -233,16 +233,13 @@ LEFT = of(
     entry(
         "a" * 4 + "b" * 28,
         2.6875,
-        Owners=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Executions": 0}],
-        Holders=[
-            {
-                "Cores": "0-3",
-                "Name": "ml/eval-0/run",
-                "Pid": 777,
-                "Gone": True,
-                "LastExecution": iso_minute(ALARM_MINUTE - 180),
-            }
-        ],
+        **held(
+            "0-3",
+            "ml/eval-0/run",
+            Pid=777,
+            Gone=True,
+            LastExecution=iso_minute(ALARM_MINUTE - 180),
+        ),
     ),
 )
 UNPRICED_ROLLUP = rollup(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.findings.outbox import FindingsOutlet, StackLogGroups
-from aggregator.ingest.intake import take_in
 from neuron_accounts.findings import FindingsState
 from neuron_accounts.teams import team_rules
 from neuron_wire.owners import Owner
-from proof.factories.records import MINUTE, lines, record
-from proof.memory_table import MemoryTable
+from proof.factories.records import MINUTE, record
+from tests.aggregator.memory_stack import MemoryStack
 
 FLEET_RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
 STACK_GROUPS = StackLogGroups("records", "rollups")
@@ -41,11 +39,11 @@ def busy(instance_id="i-1", **changes):
 
 
 class FindingsFleet:
-    """Ingest and close on one table, one minute after another, and an event bus."""
+    """A stack whose minutes pass one after another, and an event bus."""
 
     def __init__(self, rules=FLEET_RULES):
-        self.rules = rules
-        self.table = MemoryTable()
+        self._stack = MemoryStack(rules)
+        self.table = self._stack.table
         self.sent = []
         self.minute = MINUTE - 1
         self.accepts = lambda details: [True] * len(details)
@@ -60,20 +58,11 @@ class FindingsFleet:
         now_s = max((minute + 1) * 60 + 5, (self.minute + 1) * 60)
         delivered = [record for record in records if record.minute_ms == minute * 60_000]
         assert len(records) == len(delivered)
-        take_in(
-            lines(*delivered), self.table, self.rules.late_minutes, lambda: now_s, in_packs=False
-        )
+        self._stack.deliver(now_s, *delivered)
 
     def close(self, after_s=100.0):
-        now_s = (self.minute + 1) * 60 + after_s
-        return CloseRun(
-            table=self.table,
-            rules=self.rules,
-            emit=lambda _line: None,
-            now_s=lambda: now_s,
-            remaining_s=lambda: 50.0,
-            outlet=FindingsOutlet(self.put, STACK_GROUPS),
-        ).run()
+        outlet = FindingsOutlet(self.put, STACK_GROUPS)
+        return self._stack.close((self.minute + 1) * 60 + after_s, outlet=outlet)
 
     def pass_minute(self, *makers):
         """Report one minute, with a record from each of *makers*; return the events."""

@@ -47,31 +47,6 @@ def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
     assert not any(state.findings for state in fleet.states().values())
 
 
-def test_an_event_has_the_cost_and_the_guards_of_a_stop():
-    """
-    An event has its cost and the guards against a stop, from the minutes of the instance and its
-    cluster.
-    """
-    fleet = FindingsFleet()
-    (event,) = fleet.pass_minute(
-        maker(
-            idle, minutes=61, lifecycle="spot", region="us-east-1", readings={"HostCpuPercent": 2.0}
-        )
-    )
-    expected = {
-        "UsdPerHour": 1.34375,
-        "AvoidableUsdPerHour": 1.34375,
-        "Paid": "avoidable",
-        "HeldBackBy": [],
-        "CoveragePercent": 100.0,
-        "Lifecycle": "spot",
-        "RollupId": f"training@{event['Minute']}#1",
-    }
-    assert expected.items() <= event.items()
-    assert 'InstanceId = "i-1"' in event["Query"]["QueryString"]
-    assert "records" == event["Query"]["LogGroup"]
-
-
 @pytest.mark.parametrize(
     ("changes", "guard"),
     [
@@ -138,30 +113,6 @@ def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
     assert [] == fleet.pass_minute(maker(idle, minutes=99), maker(idle, minutes=99, **other))
 
 
-def test_faults_are_findings_of_their_own():
-    """
-    A fault is a finding with the larger number of the kernel log and the memory counters, which may
-    report the same fault.
-    """
-    fleet = FindingsFleet()
-    sent = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
-    assert [(1, "hardware-fault", "i-1", "opened")] == shown(sent)
-    assert [2] == [event["Faults"] for event in sent]
-
-
-def test_a_silent_instance_is_a_finding_until_it_reports_again():
-    """
-    A silent instance is a finding from the sixth minute without a line until it reports again.
-    """
-    fleet = FindingsFleet()
-    other = maker(busy, instance_id="i-2")
-    fleet.pass_minute(maker(busy), other)
-    sent = [shown(fleet.pass_minute(other)) for _ in range(6)]
-    assert [[]] * 5 + [[(1, "silent-instance", "i-1", "opened")]] == sent
-    assert [(2, "silent-instance", "i-1", "closed")] == shown(fleet.pass_minute(maker(busy), other))
-    assert "reported" == fleet.sent[-1]["Reason"]
-
-
 def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_while():
     """
     Silence neither closes nor worsens a finding. A clean shutdown closes it after
@@ -176,34 +127,6 @@ def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_
     sent = [shown(fleet.pass_minute(other)) for _ in range(6)]
     assert [[]] * 5 + [[(2, "idle-instance", "i-1", "closed")]] == sent
     assert "gone" == fleet.sent[-1]["Reason"]
-
-
-def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
-    """
-    An owner that is fully idle in the whole cluster is a finding with all its cores, team and cost.
-    """
-    fleet = FindingsFleet()
-    idles = held("aa", (20, 30))
-    works = held("ab", (90, 0), instance_id="i-2")
-    assert [] == owners(fleet.pass_minute(idles, works))
-    idles_too = held("aa", (90, 16), instance_id="i-2")
-    sent = owners(fleet.pass_minute(idles, idles_too))
-    assert [(1, "idle-owner", "slurm:7 ann", "opened")] == shown(sent)
-    expected = {
-        "AllocatedCores": 4,
-        "IdleCores": 4,
-        "BusyCores": 0,
-        "Instances": 2,
-        "IdleMinutes": 16,
-        "Team": "ml",
-        "UsdPerHour": 2.6875,
-    }
-    assert expected.items() <= sent[0].items()
-    closing = [owners(fleet.pass_minute(idles, works)) for _ in range(3)]
-    assert [[], [], [("work", 4, 1)]] == [
-        [(event["Reason"], event["AllocatedCores"], event["BusyCores"]) for event in sent]
-        for sent in closing
-    ]
 
 
 @pytest.mark.parametrize(
@@ -287,32 +210,6 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     assert expected.items() <= owner.items()
 
 
-@pytest.mark.parametrize(
-    ("waiting", "working"),
-    [
-        ("slurm:7 ann", "slurm:7 ann"),
-        ("ml/trainer-0/main", "ml/trainer-1/main"),
-        ("ml/llm-7d9f8c6b5-x7k2p", "ml/llm-7d9f8c6b5-bcdfg"),
-        ("ecs:search/llama/server", "ecs:search/llama/worker"),
-    ],
-)
-def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, working):
-    """
-    Neither a waiting rank nor its instance is a finding while another rank of its job works; an
-    owner with another name is.
-    """
-    fleet = FindingsFleet()
-    makers = [
-        held("aa", (90, 90), waiting),
-        held("bb", (0, 0), working, instance_id="i-2"),
-        held("aa", (90, 90), "ml/other-0/main", instance_id="i-3"),
-    ]
-    assert ["i-3", "ml/other-0/main"] == sorted(row[2] for row in shown(fleet.pass_minute(*makers)))
-    works = held("bb", (0, 0), "ml/other-1/main")
-    closing = [fleet.pass_minute(works, *makers[1:]) for _ in range(3)]
-    assert [[], [], ["work", "work"]] == [[event["Reason"] for event in sent] for sent in closing]
-
-
 def test_an_owner_with_unknown_cores_stays():
     """
     Unknown cores and silent instances do not close a finding about an owner; a free core does.
@@ -361,18 +258,3 @@ def test_events_that_the_bus_rejects_are_sent_by_the_next_run_and_rollups_do_not
         counts.append(len(fleet.sent))
     assert 12 == len(fleet.sent) == len({event["Id"] for event in fleet.sent})
     assert counts
-
-
-def test_where_too_much_waits_findings_wait_too():
-    """
-    While the bus is unavailable, no item grows beyond 100 events. Findings that still hold are sent
-    later.
-    """
-    fleet = FindingsFleet()
-    fleet.accepts = lambda details: [False] * len(details)
-    for cluster in range(120):  # clusters of one bucket: each has the same instance
-        fleet.pass_minute(maker(idle, cluster=f"c{cluster}"))
-    assert 100 == max(len(state.due) for state in fleet.states().values())
-    fleet.accepts = lambda details: [True] * len(details)
-    fleet.close()
-    assert 100 <= len(fleet.sent)

@@ -137,31 +137,6 @@ def test_an_absent_metric_is_neither_defined_nor_a_member():
     assert shown == ROLLUP_NUMBERS.keys() & line.keys()
 
 
-def test_the_line_has_a_row_of_each_type():
-    """The line has a row of each reported type, most instances first, without unknown members."""
-    records = [
-        record(instance_id="i-1", instance_type="trn1.2xlarge", tera_flops=19.0),
-        record(instance_id="i-2", instance_type="trn1.2xlarge", tera_flops=19.0),
-        cores("??", instance_id="i-3", instance_type="inf2.xlarge"),
-        record(instance_id="i-4", instance_type=None),
-    ]
-    line = published(rollup_of(*records, silent=[SilentInstance("i-5", "trn2.48xlarge", 1)]))
-    assert [
-        {
-            "InstanceType": "trn1.2xlarge",
-            "Instances": 2,
-            "NeuronCores": 4,
-            "BusyCores": 2,
-            "AttachedIdleCores": 2,
-            "UnattachedCores": 0,
-            "NeuronCoreUtilization": 40,
-            "FlopsPercentOfBf16Peak": 10,
-        },
-        {"InstanceType": "inf2.xlarge", "Instances": 1, "NeuronCores": 2},
-    ] == line["Types"]
-    assert 4 == line["Instances"]
-
-
 def test_an_absurd_value_costs_its_metric_and_not_the_line():
     """A value above 2^360, CloudWatch's limit, is omitted, and the line keeps its other metrics."""
     line = published(rollup_of(record(tera_flops=2.0**361)))

@@ -31,6 +31,8 @@ class FakeCloudFormation:
         events: Events of the stack, newest first.
 
         parameters: Parameters of an existing stack.
+
+        checksums: Checksum of each object of the bucket, by key.
     """
 
     def __init__(self, **statuses):
@@ -41,6 +43,7 @@ class FakeCloudFormation:
         self.change_set = {"Status": "CREATE_COMPLETE", "Changes": []}
         self.events = []
         self.parameters = {}
+        self.checksums = {}
 
     @property
     def operations(self):
@@ -62,8 +65,8 @@ class FakeCloudFormation:
             "describe_stacks": self._stacks,
             "execute_change_set": lambda **asked: self._change(asked, self.ends),
             "get_caller_identity": lambda: {"Account": "111122223333"},
-            "head_object": lambda **_: {},
-            "put_object": lambda **_: {},
+            "head_object": self._head_object,
+            "put_object": self._put_object,
         }
         calls = {name: partial(self._called, name, answer) for name, answer in answers.items()}
         meta = SimpleNamespace(endpoint_url="https://s3", region_name="us-west-2")
@@ -82,6 +85,14 @@ class FakeCloudFormation:
             if key in self.raises:
                 raise self.raises.pop(key)
         return answer(**asked)
+
+    def _head_object(self, Key, **_):  # noqa: N803 - boto3's name
+        if Key not in self.checksums:
+            raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
+        return {"ChecksumSHA256": self.checksums[Key]}
+
+    def _put_object(self, Key, ChecksumSHA256, **_):  # noqa: N803
+        self.checksums[Key] = ChecksumSHA256
 
     def _change(self, asked, end):
         self.statuses[asked["StackName"]] = ["CREATE_IN_PROGRESS", end]

@@ -9,10 +9,9 @@ import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from botocore.exceptions import ClientError, ConnectionClosedError
+from botocore.exceptions import ConnectionClosedError
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -123,34 +122,15 @@ def test_a_number_of_shards_that_kinesis_refuses_is_refused(before, named, is_ta
 # --- the bucket ---
 
 
-class FakeBucket:
-    """An S3 client that keeps its objects and records every call."""
-
-    def __init__(self):
-        self.meta = SimpleNamespace(endpoint_url="https://s3.eu-west-1.amazonaws.com")
-        self.calls = []
-        self.kept = {}
-
-    def head_object(self, **asked):
-        self.calls.append(asked)
-        if asked["Key"] not in self.kept:
-            raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
-        return {"ChecksumSHA256": self.kept[asked["Key"]]}
-
-    def put_object(self, **asked):
-        self.calls.append(asked)
-        self.kept[asked["Key"]] = asked["ChecksumSHA256"]
-
-
 def test_every_call_names_the_owner_of_the_bucket():
     """Every call names the bucket's owner. A release is sent again only if its content differs."""
-    client = FakeBucket()
-    bucket = ReleaseBucket("bucket", OWNER, client)
+    fake = FakeCloudFormation()
+    bucket = ReleaseBucket("bucket", OWNER, fake.client("s3"))
     assert [True, False] == [bucket.put_object("k.zip", b"zip") for _ in range(2)]
-    client.kept["k.zip"] = "of another owner"
+    fake.checksums["k.zip"] = "of another owner"
     assert bucket.put_object("k.zip", b"zip")
-    assert 5 == len(client.calls)
-    assert {OWNER} == {call["ExpectedBucketOwner"] for call in client.calls}
+    assert 5 == len(fake.calls)
+    assert {OWNER} == {asked["ExpectedBucketOwner"] for _, asked in fake.calls}
 
 
 def test_the_bucket_is_private_encrypted_versioned_and_tls_only():

@@ -78,8 +78,8 @@ def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
     """Lint refuses every line that an emitter would refuse; the rules are one set."""
     line = json.dumps({**document(), **changes})
     expected = [violation.rule for violation in violations(line, now_ms=LINT_NOW_MS)]
-    found = [violation.rule for violation in judged(line).violations]
-    assert expected == [rule for rule in found if rule in LINT_ERRORS]
+    rules = [violation.rule for violation in judged(line).violations]
+    assert expected == [rule for rule in rules if rule in LINT_ERRORS]
 
 
 # --- verdicts ---

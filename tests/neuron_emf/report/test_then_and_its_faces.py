@@ -67,6 +67,7 @@ def check_then(objects, hour, lines, rules):
     week = Week(hours=range(hour, hour + 1))
     week.fold_hours([(hour, objects[summary_key(hour)])])
     assert then.owners == week.owners
+    assert known(then.days) == known(week.days)
     assert then.bases == week.bases
     assert then.unpriced == week.unpriced
     assert then.cluster_hours == week.cluster_hours

@@ -7,7 +7,6 @@ hold it back. Histories in `CLEAN` are always released. Each is run under every 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neuron_wire.names import MINUTE_MS
@@ -339,28 +338,12 @@ LINE_HISTORIES = {
     ]
 }
 
-_SPOKEN: dict[str, tuple[str, Callable[[InstanceWorld], dict[str, Any]]]] = {
-    "busy": ("idle-cores other-streams", lambda w: w.core("b")),
-    "held": ("no-holder other-streams", InstanceWorld.held),
-    "idle": ("other-streams", lambda _: {}),
-    "of another cluster": ("one-emitter other-streams", lambda _: {"ClusterName": "default"}),
-    "of a newer schema": ("readable", lambda _: {"Schema": 2}),
-}
-
-
-def _say_in_another_stream(
-    members: Callable[[InstanceWorld], dict[str, Any]], w: InstanceWorld
-) -> None:
-    w.say_in("other", minute(w), Boot="b9", Seq=7, **members(w))
-
-
 OF_STREAMS = {
     "only another is new": Kind("newest-line whole-hour", _dead_emitter),
     "changed in the hour": Kind("whole-hour", lambda w: _changed_stream(w, minute(w, 1))),
-    **{
-        f"{name}, in another log stream": Kind(guards, partial(_say_in_another_stream, members))
-        for name, (guards, members) in _SPOKEN.items()
-    },
+    "idle, in another log stream": Kind(
+        "other-streams", lambda w: w.say_in("other", minute(w), Boot="b9", Seq=7)
+    ),
 }
 """Histories with a line in a log stream next to its own."""
 
@@ -428,19 +411,8 @@ CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
     "one of two": lambda w: w.begin(minute(w), others=1),
     "the count is short": lambda w: _late_count(w, is_fleet=False),
     "launched into a new cluster": _launched_into,
-    "log stream of several": lambda w: [
-        setattr(w, "stream", SHARED_STREAM),
-        w.say_in(
-            w.stream, minute(w), InstanceId=OTHER_INSTANCE, Message=AN_INSTANCE, **w.core("b")
-        ),
-    ],
-    "copies in another log stream": lambda w: [
-        setattr(w, "stream", w.rng.choice([AN_INSTANCE, SHARED_STREAM])),
-        w.elsewhere.extend(("copies", *entry) for entry in w.lines[50:]),
-    ],
     "log stream and cluster changed before the hour": lambda w: [
         w.change(LONG_AGO, 0, ClusterName="default"),
         w.say_in("before", -1, Boot="b0", ClusterName="default", **w.core("b")),
     ],
-    "probe of check": lambda w: w.say_in(f"check/{AN_INSTANCE}", 58, Kind="probe"),
 }

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -180,16 +178,21 @@ def test_one_of_several_jobs_is_read_by_its_number_or_sluid():
             parse_job(text, "7", "a")
 
 
-@pytest.fixture
-def node(machine):
-    """Return a node with 4 devices and 8 CPUs that runs slurmd."""
+def running_slurmd(machine, gres_conf="Name=gpu File=/dev/neuron[0-3]\n"):
+    """Return *machine* as a node with 4 devices and 8 CPUs that runs slurmd."""
     machine.file(f"{SCOPE}/system/x", "")
     for device in range(4):
         machine.file(f"dev/neuron{device}", "")
     machine.file("sys/devices/system/cpu/online", "0-7\n")
     machine.file("proc/sys/kernel/hostname", "trn1.example\n")
-    machine.file("etc/slurm/gres.conf", "Name=gpu File=/dev/neuron[0-3]\n")
+    machine.file("etc/slurm/gres.conf", gres_conf)
     return machine
+
+
+@pytest.fixture
+def node(machine):
+    """Return a node that runs slurmd."""
+    return running_slurmd(machine)
 
 
 def start(node, job, *, cpus="0-3", pids="9\n"):
@@ -301,19 +304,12 @@ ANY_GRES = st.builds(
 )
 def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, jobs, gres_conf):
     """For any answers, no two jobs share a device or core, and all exist on the machine."""
-    root = tmp_path_factory.mktemp("node", numbered=True)
-    for folder in ("dev", "etc/slurm", f"{SCOPE}/system"):
-        (root / folder).mkdir(parents=True)
-    (root / "etc/slurm/gres.conf").write_text(gres_conf)
-    for device in range(4):
-        (root / f"dev/neuron{device}").touch()
+    node = running_slurmd(FakeMachine(tmp_path_factory.mktemp("node"), ""), gres_conf)
     records = {str(job): JobRecord(job, 7, gres=gres) for job, gres in enumerate(jobs, start=1)}
     for job in records:
-        (root / SCOPE / f"job_{job}").mkdir()
-        (root / SCOPE / f"job_{job}/cgroup.procs").write_text("9\n")
-    places: Any = SimpleNamespace(root=root, proc=root, ecs_agent_url="", ecs_metadata_url="")
+        start(node, job)
     with patch.object(slurm, "show_job", lambda job, _, **_options: records[job]):
-        allocations = SlurmJobs(places).read_allocations()
+        allocations = assigned_to(node)
     for kind, most in (("devices", range(4)), ("cores", range(MAX_CORES))):
         ids = [index for allocation in allocations for index in getattr(allocation, kind)]
         assert len(set(ids)) == len(ids)
@@ -387,11 +383,8 @@ def test_a_job_does_not_depend_on_answers_about_others(
 
     Each of 27 minutes has a new job of 55 s and any answer about a dead job.
     """
-    root = tmp_path_factory.mktemp("host", numbered=True)
-    node = FakeMachine(root, "")
-    for device in range(4):
-        node.file(f"dev/neuron{device}", "")
-    node.file("etc/slurm/gres.conf", "Name=gpu File=/dev/neuron[3,0-2]\n")
+    machine = FakeMachine(tmp_path_factory.mktemp("host"), "")
+    node = running_slurmd(machine, "Name=gpu File=/dev/neuron[3,0-2]\n")
     slurmctld = Slurmctld()
     old = {first: (0, 3), "4": (1,)}
     for job, devices in old.items():
