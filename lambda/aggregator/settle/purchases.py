@@ -7,7 +7,7 @@ repeated run reads the stored answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from aggregator import aws
 from aggregator.storage.record_items import bucket_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ON_DEMAND: Final = "on-demand"  # EC2 has no lifecycle then
-NEURON_TYPE_FILTERS: Final = ("inf*", "trn*")
+NEURON_TYPE_FILTERS: Final = ["inf*", "trn*"]
 DENIED_CODES: Final = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
 """EC2's error codes if a policy denies the call; no later call gets another answer."""
 
@@ -40,25 +40,23 @@ def asked_of_ec2() -> Purchases:
     Raises:
         AwsError: If EC2 refuses or does not answer.
     """
-    client = aws.client("ec2")
-    request: dict[str, Any] = {
-        "Filters": [{"Name": "instance-type", "Values": list(NEURON_TYPE_FILTERS)}],
-        "MaxResults": _INSTANCES_IN_PAGE,
+    pages = (
+        aws.client("ec2")
+        .get_paginator("describe_instances")
+        .paginate(
+            Filters=[{"Name": "instance-type", "Values": NEURON_TYPE_FILTERS}],
+            PaginationConfig={"PageSize": _INSTANCES_IN_PAGE},
+        )
+    )
+    return {
+        str(instance["InstanceId"]): Ec2Instance(
+            instance.get("InstanceLifecycle") or ON_DEMAND,
+            instance.get("CapacityReservationId"),
+            instance.get("InstanceType"),
+        )
+        for reservation in aws.call(pages.build_full_result).get("Reservations", ())
+        for instance in reservation.get("Instances", ())
     }
-    purchases: Purchases = {}
-    while True:
-        answer = aws.call(client.describe_instances, **request)
-        for reservation in answer.get("Reservations", []):
-            for instance in reservation.get("Instances", []):
-                purchases[str(instance["InstanceId"])] = Ec2Instance(
-                    instance.get("InstanceLifecycle") or ON_DEMAND,
-                    instance.get("CapacityReservationId"),
-                    instance.get("InstanceType"),
-                )
-        token = answer.get("NextToken")
-        if not token:
-            return purchases
-        request["NextToken"] = token
 
 
 def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.stub import Stubber
 
 from aggregator import aws, runtime
 from aggregator.ingest.intake import take_in
@@ -93,33 +94,24 @@ def test_every_page_of_ec2_is_read(monkeypatch):
     Every page of EC2's answer is read. An instance without a lifecycle is on demand, and the
     request names only Neuron types.
     """
-    pages = {
-        None: {
-            "Reservations": [{"Instances": [{"InstanceId": "i-1", "InstanceType": "inf2.xlarge"}]}],
-            "NextToken": "2",
-        },
-        "2": {
-            "Reservations": [
-                {
-                    "Instances": [
-                        {
-                            "InstanceId": "i-2",
-                            "InstanceLifecycle": "capacity-block",
-                            "CapacityReservationId": "cr-1",
-                        }
-                    ]
-                }
-            ]
-        },
+    request = {
+        "Filters": [{"Name": "instance-type", "Values": ["inf*", "trn*"]}],
+        "MaxResults": 1_000,
     }
-
-    class Client:
-        def describe_instances(self, **request):
-            assert ["inf*", "trn*"] == request["Filters"][0]["Values"]
-            return pages[request.get("NextToken")]
-
-    monkeypatch.setattr(aws, "client", lambda _: Client())
-    reported = purchases.asked_of_ec2()
+    on_demand = {"InstanceId": "i-1", "InstanceType": "inf2.xlarge"}
+    block = {
+        "InstanceId": "i-2",
+        "InstanceLifecycle": "capacity-block",
+        "CapacityReservationId": "cr-1",
+    }
+    client = boto3.client("ec2", region_name="us-east-1")
+    with Stubber(client) as stubber:
+        first = {"Reservations": [{"Instances": [on_demand]}], "NextToken": "2"}
+        stubber.add_response("describe_instances", first, request)
+        last = {"Reservations": [{"Instances": [block]}]}
+        stubber.add_response("describe_instances", last, {**request, "NextToken": "2"})
+        monkeypatch.setattr(aws, "client", lambda _: client)
+        reported = purchases.asked_of_ec2()
     assert {
         "i-1": Ec2Instance("on-demand", None, "inf2.xlarge"),
         "i-2": Ec2Instance("capacity-block", "cr-1"),
