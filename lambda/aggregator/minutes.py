@@ -68,6 +68,11 @@ def expires_s(minute: int, late_minutes: int) -> int:
     return end_s(minute) + (late_minutes + RECORD_LIFE_MINUTES) * MINUTE_S
 
 
+def has_departed(departures: Departures, instance_id: str, seen: int, minute: int) -> bool:
+    """Return True if EC2 reported a stop of the instance between *seen* and *minute*."""
+    return any(seen <= departure < minute for departure in departures.get(instance_id, ()))
+
+
 class NoHourError(ValueError):
     """The event names an invalid hour; the caller of the function must correct it."""
 

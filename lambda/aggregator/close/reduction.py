@@ -187,7 +187,7 @@ class BucketShare:
         *taken_in*; if it is None, they ignore this minute.
         """
         self._registry.agree(clusters)
-        share = MinuteShare(ReadingCounts())
+        share = MinuteShare(ReadingCounts(), self._registry.newcomers)
         reader = BucketReader(self._table, self._registry, share.counts, self.check_time, minute)
         findings = None if taken_in is None else self.findings
         if findings is not None and taken_in is not None:
@@ -203,8 +203,7 @@ class BucketShare:
             seen = self._fold_bucket(minute, records_of, share, findings)
             last_seen[bucket] = dict(self._registry.unseen(bucket, minute, seen))
         if wait and self.is_missing[0]:
-            return MinuteShare(share.counts, self._registry.newcomers, lacks=True)
-        share.newcomers = self._registry.newcomers
+            return MinuteShare(share.counts, share.newcomers, lacks=True)
         share.silent = self._registry.silent_by_cluster(minute)
         for cluster in share.silent:
             self._in_progress(cluster, share)

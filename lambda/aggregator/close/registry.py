@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from aggregator.environment import MAX_CLUSTERS_WITH_OVERRIDES
-from aggregator.minutes import SILENT_FORGET_MINUTES, Departures
+from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, has_departed
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance, SilentOf
 from aggregator.storage.record_items import TABLE_BUCKETS, bucket_of
@@ -369,7 +369,7 @@ class Registry:
         if (
             run.is_clean_shutdown
             or absent_minutes > SILENT_FORGET_MINUTES
-            or self._departed(instance_id, run.last, minute)
+            or has_departed(self.departures, instance_id, run.last, minute)
             # The instance has reported since then, to any cluster.
             or any(
                 other_run.first <= minute and other_run.last > run.last
@@ -407,10 +407,6 @@ class Registry:
         self, instance_id: str, entries: Iterable[RegistryEntry], last_minute: int, minute: int
     ) -> bool:
         """Return True if EC2 stopped the instance, or it joined another cluster, since then."""
-        return self._departed(instance_id, last_minute, minute) or any(
+        return has_departed(self.departures, instance_id, last_minute, minute) or any(
             last_minute < run.first <= minute for entry in entries for run in entry.runs
         )
-
-    def _departed(self, instance_id: str, last_minute: int, minute: int) -> bool:
-        departed = self.departures.get(instance_id, ())
-        return any(last_minute <= departure < minute for departure in departed)

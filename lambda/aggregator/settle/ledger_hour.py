@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck
+from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, has_departed
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
@@ -115,8 +115,7 @@ class BucketHour:
             return False
         if latest[instance_id] > seen:
             return False  # it has reported to another cluster since
-        departed = self.departures.get(instance_id, ())
-        return not any(seen <= departure < minute for departure in departed)
+        return not has_departed(self.departures, instance_id, seen, minute)
 
 
 class PartCounts(NamedTuple):
