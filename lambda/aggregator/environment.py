@@ -6,6 +6,7 @@ Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -25,7 +26,8 @@ _Value = TypeVar("_Value")
 MAX_CLUSTERS_WITH_OVERRIDES: Final = 500
 """The most clusters at a time; CloudWatch's alarms on every cluster see no more."""
 
-_TOO_MANY_DIGITS: Final = 20  # Python refuses to parse thousands of digits, with its own error
+# Python refuses to parse thousands of digits, with its own error.
+_WHOLE: Final = re.compile("[0-9]{1,19}")
 
 
 class SettingError(ValueError):
@@ -178,8 +180,7 @@ def _whole(variables: Variables, name: str, least: int, most: int) -> int | None
     text = variables.get(name, "").strip()
     if not text:
         return None
-    is_number = text.isascii() and text.isdigit() and len(text) < _TOO_MANY_DIGITS
-    if not is_number or not least <= int(text) <= most:
+    if not _WHOLE.fullmatch(text) or not least <= int(text) <= most:
         msg = f"{name} is {text[:20]!r}. Use a whole number from {least} to {most}."
         raise SettingError(msg)
     return int(text)

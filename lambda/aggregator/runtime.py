@@ -141,8 +141,6 @@ def _delivery(document: Members) -> LogDelivery:
 
 def _name(value: object) -> str:
     """Return a text short enough to be shown, with half characters replaced."""
-    if isinstance(value, str) and value.isascii() and len(value) <= MAX_LOG_NAME_CHARS:
-        return value
     name = _text(value)
     if len(name) > MAX_LOG_NAME_CHARS:
         msg = f"a name in the delivery has {len(name)} characters, maximum {MAX_LOG_NAME_CHARS}"
