@@ -223,8 +223,9 @@ def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwne
             cores = core_set(holder, "Cores")
             owner = owner_name(text_in(holder, "Name"))
             if text_in(holder, "AssignedTo") and cores:
-                price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
-                cost = None if price is None else round(price * MICRO)
+                cost = None
+                if usd_per_hour and idle:
+                    cost = round(usd_per_hour / idle * len(cores) * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
                 kind = "assigned elsewhere"
                 last = minute_in(holder, "LastExecution")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.findings.detail import NO_ROLLUP_FACTS, event_of, instance_members
 from aggregator.findings.steps import close_finding, open_silence, step_faults, step_idleness
 from aggregator.rollups.rollup import SilentInstance
-from aggregator.rollups.sums import LARGER
+from aggregator.rollups.sums import HARDWARE_ERROR_MEMBERS
 from aggregator.storage.record_items import bucket_of
 from neuron_accounts.findings import (
     CLOSED,
@@ -50,8 +50,6 @@ MAX_OPEN_CHARS: Final = 250_000
 """Most characters of the findings in one item: 5,000 instances, or 160,000 in all buckets."""
 
 _NUMBERS_CHARS: Final = 40  # of a finding, in addition to its names
-
-_FAULT_MEMBERS: Final = LARGER["HardwareErrors"]
 
 
 @dataclass(slots=True)
@@ -111,7 +109,7 @@ class InstanceFindings:
     def draft_instance(self, found: InstanceMinute) -> None:
         """Draft the effect of an instance's minute on its findings."""
         record = found.record
-        faults = round(max(record.number(member) or 0 for member in _FAULT_MEMBERS))
+        faults = round(max(record.number(member) or 0 for member in HARDWARE_ERROR_MEMBERS))
         if faults:
             self._draft_faults(found, faults)
         if self._minute <= self._taken_in:

@@ -72,7 +72,7 @@ class IdleInstance:
             for holder in holders
         ]
         owners, others = _owners_of(self)
-        usd_per_hour = None if self.price is None else self.price * len(self.cores)
+        usd_per_hour = None if self.price is None else round(self.price * len(self.cores), 4)
         return present_members(
             {
                 "InstanceId": record.instance_id,
@@ -84,7 +84,7 @@ class IdleInstance:
                 "IdleCores": len(self.cores),
                 "Cores": core_ranges(self.cores),
                 "IdleMinutes": self.minutes,
-                "UsdPerHour": None if usd_per_hour is None else round(usd_per_hour, 4),
+                "UsdPerHour": usd_per_hour,
                 "AttachedCores": core_ranges(attached) or None,
                 "Holders": holder_members(with_teams) or None,
                 "HoldersMore": more or None,
@@ -137,15 +137,17 @@ class BusyInstance(NamedTuple):
     instance_id: str
 
 
-def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Members] | None:
+def rank_stragglers(
+    by_type: Mapping[str, list[BusyInstance]],
+) -> tuple[int | None, Sequence[Members]]:
     """
-    Return the rows of the stragglers, farthest behind first.
+    Return the number of stragglers, and the rows of those farthest behind.
 
-    None if no type has enough busy instances.
+    The number is None if no type has enough busy instances.
     """
     judged = {name: busy for name, busy in by_type.items() if len(busy) >= MIN_BUSY_INSTANCES}
     if not judged:
-        return None
+        return None, []
     ranking: Ranking[Members] = Ranking(MAX_STRAGGLERS)
     for instance_type, busy in judged.items():
         busy.sort()
@@ -166,4 +168,4 @@ def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Member
                 TypeMedian=round(median / 100, 2),
             )
             ranking.rank((mean / median, instance_id), make)
-    return ranking
+    return ranking.count, ranking.first()

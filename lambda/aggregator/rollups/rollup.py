@@ -21,7 +21,7 @@ from aggregator.rollups.instances import (
 )
 from aggregator.rollups.sums import (
     FAILING,
-    LARGER,
+    HARDWARE_ERRORS,
     MAX_FAILING_INSTANCES,
     SUMMED_METRICS,
     Ranking,
@@ -208,7 +208,7 @@ class RollupInProgress:
 
     def finish(self, silent: Sequence[SilentInstance]) -> Rollup:
         """Return the cluster's numbers; *silent* are its silent instances."""
-        stragglers = rank_stragglers(self._busy)
+        stragglers, straggler_rows = rank_stragglers(self._busy)
         types, types_left_out = self._gauges_by_type()
         usd_per_hour = self.idle.usd_per_hour()
         total = Sums()
@@ -218,12 +218,10 @@ class RollupInProgress:
         idle_owners = self.idle.owners
         return Rollup(
             cluster=self._cluster,
-            gauges=self._gauges(
-                total, len(silent), None if stragglers is None else stragglers.count, usd_per_hour
-            ),
+            gauges=self._gauges(total, len(silent), stragglers, usd_per_hour),
             tallies=self._tallies(total, usd_per_hour.get("IdleCostPerHour")),
             records=self._records,
-            lists=self._lists(silent, [] if stragglers is None else stragglers.first(), team_of),
+            lists=self._lists(silent, straggler_rows, team_of),
             properties=filled(
                 {
                     "PricesAsOf": self.idle.basis.regions and PRICES_AS_OF,
@@ -331,8 +329,8 @@ class RollupInProgress:
 
 
 def _of_family(family: Family, sums: Sums) -> dict[str, float | None]:
-    names = [name for name in (*SUMMED_METRICS, *LARGER) if ROLLUP_NUMBERS[name].family == family]
-    return {name: sums.total(name) for name in names}
+    names = (*SUMMED_METRICS, HARDWARE_ERRORS)
+    return {name: sums.total(name) for name in names if ROLLUP_NUMBERS[name].family == family}
 
 
 def _ratio(total: float | None, sums: Sums, divisor: str) -> float | None:

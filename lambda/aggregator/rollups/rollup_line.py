@@ -132,7 +132,7 @@ def rollup_line(
         "Publication": due.publication.number,
         "Records": rollup.records,
         **{name: number for name, number in numbers.items() if name not in metrics},
-        **filled({"TalliesOverstated": dict(due.overstated)}),
+        **filled({"TalliesOverstated": due.overstated}),
         **rollup.properties,
     }
 

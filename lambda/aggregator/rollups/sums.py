@@ -100,10 +100,11 @@ SUMMED_METRICS: Final = (
 )
 """Metrics that are the sum of the member with the same name over the instances."""
 
-LARGER: Final[Mapping[str, tuple[str, ...]]] = {
-    "HardwareErrors": ("EccUncorrectedRise", "HardwareFaults"),
-}
-"""Metrics to which each instance adds the larger of two numbers that may count the same event."""
+HARDWARE_ERRORS: Final = "HardwareErrors"
+HARDWARE_ERROR_MEMBERS: Final = ("EccUncorrectedRise", "HardwareFaults")
+"""
+Members that may count the same event: each instance adds the larger number to `HARDWARE_ERRORS`.
+"""
 
 FAILING: Final = {
     "EccInstances": "EccUncorrectedRise",
@@ -196,10 +197,9 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
         numbers[_unknown_member(record.unknown_reason or REASON_NOT_REPORTED)] = unknown
     read = zip(SUMMED_METRICS, map(record.number, SUMMED_METRICS), strict=True)
     numbers.update({name: number for name, number in read if number is not None})
-    for name, members in LARGER.items():
-        found = [numbers[member] for member in members if member in numbers]
-        if found:
-            numbers[name] = max(found)
+    errors = [numbers[member] for member in HARDWARE_ERROR_MEMBERS if member in numbers]
+    if errors:
+        numbers[HARDWARE_ERRORS] = max(errors)
     reserved = record.reserved
     if reserved or record.reservations == RESERVATIONS_KNOWN:
         numbers["ReservedCores"] = len(reserved)
