@@ -77,19 +77,6 @@ def span_of(name: str, now_ms: int) -> Span:
     return Span(name, range(stop_ms - RANGES[name] * MINUTE_MS, stop_ms, step_ms))
 
 
-def gaps(x: range, known: set[int]) -> list[list[int]]:
-    """Return the gaps in *x* without a *known* time, from start to end, each end excluded."""
-    found: list[list[int]] = []
-    for at_ms in x:
-        if at_ms in known:
-            continue
-        if found and found[-1][1] == at_ms:
-            found[-1][1] += x.step
-        else:
-            found.append([at_ms, at_ms + x.step])
-    return found
-
-
 class SettledHours:
     """The hours of the ledger of one stack; any thread may ask."""
 

@@ -31,7 +31,7 @@ from neuron_emf.page.amounts import ROLLUP_UNIT, Amounts
 from neuron_emf.page.charts import charts
 from neuron_emf.page.core_hours import instance_hour, newest_minute
 from neuron_emf.page.paid_queries import PaidQueries
-from neuron_emf.page.ranges import UNASKED_MINUTES, SettledHours, Span, gaps, span_of
+from neuron_emf.page.ranges import UNASKED_MINUTES, SettledHours, Span, span_of
 from neuron_emf.reading import LogGroup, pattern_of
 from neuron_emf.reading.log_group import MAX_CALLS, ReadLimit
 from neuron_emf.reading.now_reader import (
@@ -44,6 +44,7 @@ from neuron_emf.reading.now_reader import (
     NowReader,
     answer_of,
 )
+from neuron_emf.reading.periods import gaps
 from neuron_emf.reading.periods import now_ms as clock
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import (

@@ -6,10 +6,13 @@ import re
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _PERIOD: Final = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
@@ -42,6 +45,24 @@ WHOLE_TIME: Final = Period(0, _END_OF_TIME_MS)
 def now_ms() -> int:
     """Return the current time in milliseconds since the Unix epoch."""
     return time.time_ns() // 1_000_000
+
+
+def gaps(times: range, known: Collection[int]) -> list[list[int]]:
+    """
+    Return the gaps of *times* without a *known* time, each as its start and its end.
+
+    >>> gaps(range(0, 50, 10), {20})
+    [[0, 20], [30, 50]]
+    """
+    found: list[list[int]] = []
+    for time_there in times:
+        if time_there in known:
+            continue
+        if found and found[-1][1] == time_there:
+            found[-1][1] += times.step
+        else:
+            found.append([time_there, time_there + times.step])
+    return found
 
 
 def moment_ms(text: str, flag: str, now_ms: int) -> int:

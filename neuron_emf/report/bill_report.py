@@ -7,11 +7,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.core_time import round_shares
-from neuron_accounts.then import Then
 from neuron_emf.reading import periods
 from neuron_emf.report.chargeback_rows import units_of
 from neuron_emf.report.cost_table import CENT, USD_UNIT_PLACES, cents_text, exact_decimal
-from neuron_emf.report.idle_report import IdleReport, Reading, most_idle, notes_of, spans, team_hint
+from neuron_emf.report.idle_report import IdleReport, most_idle, notes_of, team_hint
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import HOUR_MS
@@ -95,15 +94,7 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
     Raises:
         SettingsError: If more would be spread than *settings* accept.
     """
-    missing = {*result.hours}.difference(result.ledger_hours)
-    reading = Reading(
-        origin="the ledger and the bill",
-        is_ledger=True,
-        hours=len(result.hours) - len(missing),
-        missing=spans("the ledger", sorted(missing)),
-        ledger_rows=result.ledger_rows,
-    )
-    then = Then(bases={*result.bases}, cluster_hours=result.cluster_hours)
+    then = result.then
     problems = [row for row in result.rows if row.problem]
     refusal = IdleReport(
         start_ms=result.hours.start * HOUR_MS,
@@ -115,7 +106,7 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
         notes=[_reason(row, result) for row in problems],
         table=result.table,
         then=then,
-        reading=reading,
+        reading=result.reading,
         currency=result.currency,
         problems=[
             {
@@ -131,9 +122,9 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
         return refusal
     total = result.table("day").total
     spread = spread_sentences(result, total, is_accepted=settings.spread_anyway)
-    notes = notes_of(then, total, reading, len(result.hours))
+    notes = notes_of(then, total, result.reading, len(result.hours))
     lead = [
-        *_lead(result, len(missing)),
+        *_lead(result),
         *price_sentences(then),
         *spread,
         *most_idle(result.table("owner"), result.currency),
@@ -158,7 +149,7 @@ def _headline(result: Chargeback, total: TableRow) -> str:
     )
 
 
-def _lead(result: Chargeback, missing: int) -> list[str]:
+def _lead(result: Chargeback) -> list[str]:
     """Return the source of the amounts, their difference from list price, and missing hours."""
     source = "EffectiveCost (BilledCost of a capacity block's fee without it) of AWS's bill"
     sentences = [f"Amounts: {source} in {result.currency}, by the ledger's core-minutes."]
@@ -175,7 +166,7 @@ def _lead(result: Chargeback, missing: int) -> list[str]:
             f"{counted(result.moved, 'instance-hour')} moved from one cluster to another: each "
             "cluster pays its own minutes."
         )
-    if missing:
+    if missing := len(result.hours) - result.reading.hours:
         sentences.append(
             f"The ledger lacks {missing:,} of {counted(len(result.hours), 'hour')}. Their cost "
             "is in the rows [before the ledger] and [ledger missing]."

@@ -15,6 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.then import Then
 from neuron_emf.account import account
 from neuron_emf.command_options import teams
 from neuron_emf.reading.ledger_bucket import LedgerBucket, stack_ledger
@@ -26,6 +27,7 @@ from neuron_emf.report.chargeback_rows import (
     answer_row,
     assign_unassigned,
 )
+from neuron_emf.report.idle_report import Reading, missing_spans
 from neuron_emf.report.month_ledger import (
     S3,
     cluster_hours,
@@ -42,7 +44,6 @@ from neuron_wire.names import HOUR_MINUTES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from neuron_accounts.savings import ClusterHours
     from neuron_emf.account import Account
     from neuron_emf.report.settings import IdleReportSettings
 
@@ -174,18 +175,17 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
         is_incomplete = settings.incomplete or not is_of_month
         parameters = [month, is_incomplete, by_instance, month, month]
         answer = [answer_row(row) for row in _answer(database, statement(), parameters)]
-        bases = [str(basis) for (basis,) in _answer(database, _BASES)]
-        ledger_hours = [int(hour) for (hour,) in _answer(database, _LEDGER_HOURS, [month])]
+        then = Then(bases={str(basis) for (basis,) in _answer(database, _BASES)})
+        known = {int(hour) for (hour,) in _answer(database, _LEDGER_HOURS, [month])}
         ((ledger_rows,),) = _answer(database, _ROW_COUNT)
     rows = [row for row in answer if row.problem != MOVED]
     if refused is not None and not is_incomplete:
         rows = [row for row in rows if row.problem] + [refused]
     spread = None
-    summed_hours: ClusterHours = {}
     if not any(row.problem for row in rows):
         rows, spread = assign_unassigned(rows, settings.unassigned)
         if len(ledgers) == max(1, len(settings.ledger)) == 1:
-            summed_hours = cluster_hours(ledgers[0], hours)
+            then.cluster_hours = cluster_hours(ledgers[0], hours)
     return Chargeback(
         month=month,
         hours=hours,
@@ -193,10 +193,14 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
         rows=rows,
         moved=sum(row.found or 0 for row in answer if row.problem == MOVED),
         spread=spread,
-        bases=bases,
-        ledger_hours=ledger_hours,
-        ledger_rows=ledger_rows,
-        cluster_hours=summed_hours,
+        then=then,
+        reading=Reading(
+            origin="the ledger and the bill",
+            is_ledger=True,
+            hours=len(known.intersection(hours)),
+            missing=missing_spans("the ledger", hours, known),
+            ledger_rows=ledger_rows,
+        ),
     )
 
 

@@ -20,8 +20,9 @@ from neuron_emf.report.cost_table import UNOWNED, USD_UNIT_PLACES, CostRow, cost
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neuron_accounts.savings import ClusterHours
+    from neuron_accounts.then import Then
     from neuron_emf.report.cost_table import CostTable
+    from neuron_emf.report.idle_report import Reading
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
 LIST_PRICED: Final = frozenset(
@@ -122,13 +123,9 @@ class Chargeback:
         spread: Amounts in `USD_UNITS` that were spread over owners, by the label of the row that
             had them; None unless `--unassigned spread` is set.
 
-        bases: Bases of list prices.
+        then: Bases of list prices, and hours for savings if the summaries of one ledger have them.
 
-        ledger_hours: Hours that the ledger has, since the epoch.
-
-        ledger_rows: Number of rows of the ledger.
-
-        cluster_hours: Hours for savings, from the summaries of one ledger; empty if unknown.
+        reading: Hours of the ledger, and the number of its rows.
     """
 
     month: str
@@ -137,10 +134,8 @@ class Chargeback:
     rows: Sequence[ChargebackRow]
     moved: int
     spread: Mapping[str, int] | None
-    bases: Sequence[str]
-    ledger_hours: Sequence[int]
-    ledger_rows: int
-    cluster_hours: ClusterHours
+    then: Then
+    reading: Reading
 
     @property
     def is_refused(self) -> bool:

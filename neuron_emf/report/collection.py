@@ -24,7 +24,7 @@ from neuron_emf.reading.files import source_name
 from neuron_emf.reading.ledger_bucket import each_once, rows
 from neuron_emf.reading.minute_lines import ClusterNames, MinuteLines
 from neuron_emf.reading.periods import Period
-from neuron_emf.report.idle_report import Reading, ledger_report, spans
+from neuron_emf.report.idle_report import Reading, ledger_report, missing_spans
 from neuron_emf.report.month_ledger import ledgers_of
 from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
@@ -163,7 +163,7 @@ def _of_ledgers(
         missing=[
             span
             for ledger, settled_hours in zip(ledgers, settled, strict=True)
-            for span in spans(f"ledger {ledger.name}", sorted({*hours}.difference(settled_hours)))
+            for span in missing_spans(f"ledger {ledger.name}", hours, {*settled_hours})
         ],
     )
     when = f"from {moment(period.start_ms)} to {moment(period.end_ms)}"
@@ -248,7 +248,7 @@ def _of_lines(
         origin=origin,
         is_ledger=False,
         hours=len(lines.hours.intersection(hours)),
-        missing=spans(origin, sorted({*hours} - lines.hours)),
+        missing=missing_spans(origin, hours, lines.hours),
         minute_lines=lines.records.read - lines.outside,
         outside=lines.outside,
         repeated=lines.records.repeated,

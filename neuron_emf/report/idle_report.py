@@ -26,7 +26,7 @@ from neuron_words.then_words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from neuron_accounts.then import Then
     from neuron_emf.reading.periods import Period
@@ -214,15 +214,11 @@ def notes_of(then: Then, total: TableRow, reading: Reading, hours: int) -> list[
     return [*parts, *gap_sentences(then, setting), *read_sentences(reading), *savings]
 
 
-def spans(where: str, hours: Iterable[int]) -> list[Span]:
-    """Return the spans of consecutive *hours*, which are ascending."""
-    found: list[Span] = []
-    for hour in hours:
-        start_ms = hour * HOUR_MS
-        if found and found[-1].end_ms == start_ms:
-            start_ms = found.pop().start_ms
-        found.append(Span(where, start_ms, (hour + 1) * HOUR_MS))
-    return found
+def missing_spans(where: str, hours: range, known: Collection[int]) -> list[Span]:
+    """Return the spans of *hours* that *where* lacks, because they are not *known*."""
+    return [
+        Span(where, start * HOUR_MS, end * HOUR_MS) for start, end in periods.gaps(hours, known)
+    ]
 
 
 def most_idle(owners: CostTable, currency: str) -> list[str]:

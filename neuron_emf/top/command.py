@@ -24,10 +24,9 @@ from neuron_emitter.settings.options import options
 
 @dataclass(frozen=True, kw_only=True)
 class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
-    """The stack or the files to show, and how often."""
+    """The stack or the files to show, and whether the answer is refreshed."""
 
     once: bool = flag("Print the answer once and exit; the default without a terminal.")
-    watch: bool = flag("Refresh it until Ctrl-C; the default on a terminal.")
 
 
 @click.command(
@@ -52,12 +51,8 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     terminal it prints once. It uses your AWS credentials and changes nothing.
     """
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
-    if settings.once and settings.watch:
-        msg = "--once and --watch cannot be combined. Omit one or the other."
-        raise SettingsError(msg)
-    if files and (settings.watch or settings.rehearsal):
-        option = "--watch" if settings.watch else "--rehearsal"
-        msg = f"FILES cannot be combined with {option}. Omit one or the other."
+    if files and settings.rehearsal:
+        msg = "FILES cannot be combined with --rehearsal. Omit one or the other."
         raise SettingsError(msg)
     if files:
         ask = partial(answer_of_files, files, settings.cluster)
@@ -67,7 +62,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     if settings.json:
         show_json(ask())
-    elif settings.watch or (is_terminal and not settings.once and not files):
+    elif is_terminal and not settings.once and not files:
         stopped = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())

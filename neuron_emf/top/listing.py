@@ -137,8 +137,7 @@ def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> Non
     """
     Show the answers of *ask* until *is_stopped*, which waits the given seconds, returns True.
 
-    If a later answer cannot be read, the reason is shown below the last answer. Without a terminal,
-    answers are printed one after the other.
+    If a later answer cannot be read, the reason is shown below the last answer.
 
     Raises:
         EmitterError: If the first answer cannot be read.
@@ -146,12 +145,9 @@ def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> Non
     parts = parts_of(ask())
     trouble = ""
     console = command_output.console()
-    with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
+    with Live(console=console, auto_refresh=False, screen=True) as live:
         while True:
-            if console.is_terminal:
-                live.update(Group(*parts, Text(trouble)), refresh=True)
-            else:
-                console.print(*parts, Text(trouble), sep="\n")
+            live.update(Group(*parts, Text(trouble)), refresh=True)
             if is_stopped(EACH_S):
                 return
             try:
@@ -275,18 +271,14 @@ def _cluster(row: Answer) -> tuple[str, ...]:
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Table:
     """Return a table. Its first column is cut to the remaining width; a number is never cut."""
-    table = Table.grid(padding=(0, 2), pad_edge=False)
-    widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
-    widths[1:] = [
-        width if place in numbers else min(width, _CLUSTER_WIDTH)
-        for place, width in enumerate(widths[1:], 1)
-    ]
-    widths[0] = min(widths[0], TERMINAL_COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1))
-    for place, width in enumerate(widths):
+    table = Table.grid(padding=(0, 2))
+    for place, _ in enumerate(heads):
         is_number = place in numbers
         table.add_column(
-            justify="right" if is_number else "left", no_wrap=True, overflow="ellipsis", width=width
+            justify="right" if is_number else "left",
+            no_wrap=place > 0,
+            max_width=_CLUSTER_WIDTH if place and not is_number else None,
         )
     for row in (heads, *rows):
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in row))
     return table

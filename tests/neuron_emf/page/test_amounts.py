@@ -14,8 +14,9 @@ from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import OwnerKey, Then, TypeKey, summary_key
 from neuron_emf.page.amounts import ROLLUP_UNIT, Amounts
-from neuron_emf.page.ranges import RANGES, SettledHours, gaps, span_of
+from neuron_emf.page.ranges import RANGES, SettledHours, span_of
 from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
+from neuron_emf.reading.periods import gaps
 from neuron_emf.reading.rollup_lines import RollupLines
 from neuron_emf.report.collection import then_by_days
 from neuron_wire.names import HOUR_MS, MINUTE_MS, PLACEHOLDER_OWNERS

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
+from neuron_accounts.then import Then
 from neuron_emf.account import Account
 from neuron_emf.report.bill_report import bill_report, spread_sentences
 from neuron_emf.report.chargeback import chargeback, statement
@@ -25,6 +26,7 @@ from neuron_emf.report.chargeback_rows import (
     units_of,
 )
 from neuron_emf.report.cost_table import CENT, COST_MEMBERS, ROW_LABELS, CostRow
+from neuron_emf.report.idle_report import Reading
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
@@ -296,10 +298,8 @@ def _spread_of(rows, by_label, *, is_accepted):
         rows=rows,
         moved=0,
         spread=by_label,
-        bases=(),
-        ledger_hours=(),
-        ledger_rows=0,
-        cluster_hours={},
+        then=Then(),
+        reading=Reading(origin="", is_ledger=True, hours=1, missing=()),
     )
     total = result.table("team").total
     return spread_sentences(result, total, is_accepted=is_accepted)
