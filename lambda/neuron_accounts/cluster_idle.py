@@ -109,7 +109,7 @@ class IdleOwners:
         self._make_room()
 
     def sums(self) -> dict[str, OwnerTime] | None:
-        """Return every owner, highest cost first; None if some had no room and were merged."""
+        """Return every owner, highest cost first; None if there were too many to keep each."""
         if self.left_out or self.minutes.are_too_many:
             return None
         return dict(sorted(self._sums.items(), key=_place))

@@ -300,7 +300,7 @@ def round_leaves(rows: Sequence[Sequence[int]], unit: int) -> list[tuple[int, ..
 
 def round_shares(amounts: Sequence[int], unit: int, total: int | None = None) -> list[int]:
     """
-    Return each of *amounts* in whole *units*, so that they add up to *total* or their rounded sum.
+    Return *amounts* in multiples of *unit*, so that they add up to *total* or their rounded sum.
 
     Rounds by largest remainder. Each share is less than a unit away from its exact amount, if
     *total* is less than a unit away from the exact sum.

@@ -61,7 +61,7 @@ class IdleOwner:
         allocated: All its held and reserved cores, in millionths; None for placeholders and if a
             line hides owners. For `[not reported]` its allocated idle cores.
 
-        busy: The allocated cores that are busy.
+        busy: The allocated cores that are busy, in millionths.
 
         reserved: The idle cores, in millionths, that no process has opened.
 
@@ -76,9 +76,9 @@ class IdleOwner:
 
         minutes: Minutes for which its longest idle core has not been busy.
 
-        cost: The price of its idle cores, or None if none of them has one.
+        cost: The price of its idle cores, in micro-USD per hour; None if none of them has one.
 
-        unpriced: The idle cores without a price.
+        unpriced: The idle cores without a price, in millionths.
     """
 
     owner: str
@@ -153,7 +153,7 @@ class ClusterNow:
 
         used: Sum of the utilization of each known core, in millionths of a percent.
 
-        cost: The price of the idle cores.
+        cost: The price of the idle cores, in micro-USD per hour like every amount here.
 
         avoidable: The upper bound of the cost that ends when fully idle instances stop.
 

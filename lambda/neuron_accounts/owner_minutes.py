@@ -191,7 +191,7 @@ class OwnerMinute:
         allocated: Known cores that it held or had reserved, in millionths; an even share of a core
             with several owners.
 
-        busy: The allocated cores that were busy.
+        busy: The allocated cores that were busy, in millionths.
 
         idle_minutes: Minutes for which it has not worked, if each of them was completely read; 0 if
             it works or this is unknown.
@@ -217,7 +217,7 @@ class OwnerMinute:
 
     @property
     def worked(self) -> bool:
-        """Return True if it is known to have worked."""
+        """True if it is known to have worked."""
         return self.busy > 0 or self.executions > 0
 
 

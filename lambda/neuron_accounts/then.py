@@ -151,7 +151,7 @@ class Then:
         return time_of(self.owners.values())
 
     def summary(self) -> bytes:
-        """Return the object; it lists the `MAX_INSTANCES` with the highest idle cost."""
+        """Return the object of a summary, with the `MAX_INSTANCES` of the highest idle cost."""
         idle = dearest(self.instances)
         document = {
             "Owners": _columns(self.owners.items()),

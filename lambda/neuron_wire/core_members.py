@@ -70,6 +70,9 @@ def read_core_state(line: JsonObject) -> str:
 
     >>> read_core_state({"CoreState": "bba?"})
     'bba?'
+
+    Raises:
+        WireFormatError: If the member is not such a text, or too long.
     """
     state = line.get("CoreState")
     if state is None:
@@ -88,6 +91,9 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
 
     >>> read_utilization({"NeuronCoreUtilization": [93.5, 0.0]}, "ba?")
     (93.5, 0.0, None)
+
+    Raises:
+        WireFormatError: If a known core has no percentage, or a value is not from 0 to 100.
     """
     given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"
@@ -119,6 +125,9 @@ def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
 
     >>> read_idle_minutes({"CoreIdleMinutes": [0, 62]}, "ba")
     (0, 62)
+
+    Raises:
+        WireFormatError: If a core has no value, or a value is not a count.
     """
     given = read_array(line, "CoreIdleMinutes")
     if not given:
@@ -188,6 +197,6 @@ def core_indexes(text: str) -> tuple[int, ...]:
 
 
 def round_half_even(amount: int, unit: int) -> int:
-    """Return *amount* in whole *units*, rounded half to even."""
+    """Return *amount* in multiples of *unit*, rounded half to even."""
     whole, rest = divmod(amount, unit)
     return whole + (2 * rest + whole % 2 > unit)

@@ -145,7 +145,12 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Refuse NaN and infinity, which Python reads and CloudWatch does not."""
+    """
+    Refuse NaN and infinity, which Python reads and CloudWatch does not.
+
+    Raises:
+        ValueError: Always.
+    """
     msg = f"{name} is not JSON"
     raise ValueError(msg)
 

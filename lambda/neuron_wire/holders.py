@@ -19,8 +19,6 @@ from neuron_wire.line_members import MAX_COUNT, JsonObject, Members, count_of, p
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from neuron_wire.line_members import JsonObject
-
 MAX_HOLDERS: Final = 8
 """Holders that one line names; further ones are only counted."""
 

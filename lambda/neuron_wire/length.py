@@ -88,7 +88,7 @@ def split_minute(
         The members of the minute line, and the members that need a line of their own, usually none.
 
     Raises:
-        WireFormatError: If a number of a minute with rare members is not finite.
+        WireFormatError: If a line that is not ordinary has a number that is not finite.
     """
     if _is_ordinary(members) and (_RARE - chosen).isdisjoint(members):
         return dict(members), {}

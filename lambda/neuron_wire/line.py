@@ -127,8 +127,8 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
 
     Raises:
         WireFormatError: If *message* is longer than a log event can be, is not
-            JSON, is not a line of ours, has a Schema above `VERSION`, or
-            lacks a member a record needs.
+            JSON, is not a line of ours, has a Schema above `VERSION`, or is a
+            minute line without a needed member or with an impossible value.
     """
     if len(message) > MAX_LINE_CHARS:
         raise WireFormatError(TOO_LONG, f"the line has more than {MAX_LINE_CHARS} characters")

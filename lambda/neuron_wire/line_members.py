@@ -49,7 +49,12 @@ LATEST_MS: Final = 10**14  # in the year 5138; a later time, or one before 1970,
 
 
 def check_amount(value: object, member: str, most: int = MAX_COUNT) -> float:
-    """Return a number from 0 to the largest in 64 bits: nothing in a record is negative."""
+    """
+    Return *value* as a float: nothing in a record is negative.
+
+    Raises:
+        WireFormatError: If it is not a number from 0 to *most*.
+    """
     # NaN compares false with every number.
     if type(value) not in NUMBER_TYPES or not 0 <= value <= most:  # type: ignore[operator]
         raise WireFormatError(BAD_MEMBER, f"{member} is not a number from 0 to {most}")
@@ -57,14 +62,24 @@ def check_amount(value: object, member: str, most: int = MAX_COUNT) -> float:
 
 
 def check_count(value: object, member: str, least: int = 0) -> int:
-    """Return a whole number from *least* that fits 64 bits."""
+    """
+    Return *value*, a count.
+
+    Raises:
+        WireFormatError: If it is not a whole number from *least* that fits 64 bits.
+    """
     if type(value) is not int or not least <= value <= MAX_COUNT:
         raise WireFormatError(BAD_MEMBER, f"{member} is not a count from {least}")
     return value
 
 
 def check_flag(value: object, member: str) -> bool:
-    """Return *value* if it is true or false."""
+    """
+    Return *value*, a flag.
+
+    Raises:
+        WireFormatError: If it is neither true nor false.
+    """
     if isinstance(value, bool):
         return value
     raise WireFormatError(BAD_MEMBER, f"{member} is neither true nor false")

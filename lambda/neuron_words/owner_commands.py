@@ -60,7 +60,7 @@ def placement_commands(
     Return the commands that keep new work off the first instance, which *owner* uses.
 
     They cordon or drain its node, and end no process. NODE is the name that the command before
-    shows. None if no scheduler is known from the name of *owner*.
+    shows. The result is empty if the name of *owner* does not show its scheduler.
     """
     places = {"cluster": cluster, "region": region, "instance": "".join(instance_ids[:1])}
     return _formed(_TABLES["placements"], owner, places)

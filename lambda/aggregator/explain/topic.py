@@ -59,7 +59,7 @@ def ascii_only(text: str, longest: int) -> str:
 
 
 def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
-    """Return the first of *teams*, each once; a single one as a text, none as an empty text."""
+    """Return the first of *teams*, each once: a tuple, or a text if there is only one team."""
     distinct = dict.fromkeys(printable(team, MAX_TEAM_CHARS) for team in teams if team)
     first = tuple(distinct)[:MAX_TEAMS]
     return first[0] if len(first) == 1 else first

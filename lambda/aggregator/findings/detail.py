@@ -148,7 +148,12 @@ def instance_members(
 def owner_members(
     key: FindingKey, did: OwnerMinute, idle: OwnerTime | None, minutes: int, rules: Rules
 ) -> Detail:
-    """Return an event's members about an owner: allocated, busy and *idle* cores, *minutes*."""
+    """
+    Return an event's members about an owner that has been fully idle for *minutes*.
+
+    *did* is its work in the minute. Without *idle* cores, the event has only allocated and busy
+    ones.
+    """
     detail: Detail = {
         "AllocatedCores": round(did.allocated / MICRO, 6),
         "BusyCores": round(did.busy / MICRO, 6),

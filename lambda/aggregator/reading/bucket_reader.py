@@ -55,7 +55,8 @@ class ReadingCounts:
     Attributes:
         records_read: Records read, counting every copy and every reading.
 
-        records_unreadable: Records dropped because they are not ours.
+        records_unreadable: Records dropped because they cannot be parsed. An item that is damaged
+            as a whole counts as one.
 
         records_refused: Records left out of their minute because they exceed a limit, counting
             every reading.

@@ -127,9 +127,20 @@ MAX_STRAGGLERS: Final = 20  # stragglers that a rollup names; it counts all of t
 
 
 class BusyInstance(NamedTuple):
-    """A busy instance: the sum of its busy cores' utilization in hundredths, and their number."""
+    """
+    A busy instance, in the order of mean utilization.
 
-    # The quotient of two such numbers is rounded correctly, and two different quotients differ by
+    Attributes:
+        mean: Mean utilization of its busy cores, in hundredths of a percent.
+
+        hundredths: Sum of their utilization, in hundredths of a percent.
+
+        cores: Number of busy cores.
+
+        instance_id: Its name.
+    """
+
+    # The quotient of two whole numbers is rounded correctly, and two different quotients differ by
     # far more: ordering the floats orders the fractions.
     mean: float
     hundredths: int

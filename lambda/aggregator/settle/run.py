@@ -107,6 +107,7 @@ class SettleRun:
             TableError: If the table did not answer; the next run starts over.
             LedgerError: If the bucket rejected an object.
             AwsError: If EC2 did not answer about *only_hour*.
+            OutOfTimeError: If *only_hour* takes longer than the run.
             ProcessLostError: If a process ended.
         """
         clock = RunClock(self.remaining_s)

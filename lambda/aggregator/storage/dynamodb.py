@@ -101,7 +101,7 @@ class Requests:
             raise TableError(msg)
 
     def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
-        """Yield the items of one partition in key order, with only *attribute*."""
+        """Yield the items of one partition in key order: whole, or only *attribute* of each."""
         request: dict[str, object] = {
             "TableName": self.name,
             "KeyConditionExpression": "pk = :pk",
