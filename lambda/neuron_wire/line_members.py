@@ -160,15 +160,15 @@ def minute_in(line: JsonObject, name: str) -> int | None:
     >>> minute_in({"Minute": "1970-01-01T01:02Z"}, "Minute")
     62
     """
-    start_ms = minute_of(line.get(name))
+    start_ms = epoch_ms_of(line.get(name))
     return None if start_ms is None else start_ms // MINUTE_MS
 
 
-def minute_of(value: object) -> int | None:
+def epoch_ms_of(value: object) -> int | None:
     """
-    Return the milliseconds of a time such as `2026-11-20T08:59Z`; None if it is not one.
+    Return a time in milliseconds since the epoch; None if *value* is not a time.
 
-    >>> minute_of("2026-11-20T08:59Z")
+    >>> epoch_ms_of("2026-11-20T08:59Z")
     1795165140000
     """
     try:

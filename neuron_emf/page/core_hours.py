@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_emf.reading import Records
 from neuron_wire.core_members import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
-from neuron_wire.line_members import minute_of
+from neuron_wire.line_members import epoch_ms_of
 from neuron_wire.merging import merge_records
 from neuron_wire.names import (
     ATTACHED_IDLE_STATE,
@@ -89,7 +89,7 @@ def _holders(record: MinuteRecord) -> list[Members]:
     minute = record.epoch_minute
     shown = []
     for holder, members in zip(record.holders, holder_members(record.holders), strict=True):
-        last_ms = minute_of(holder.last_execution or "")
+        last_ms = epoch_ms_of(holder.last_execution or "")
         last = None if last_ms is None else last_ms // MINUTE_MS
         owner = next((owner for owner in record.owners if owner.name == holder.name), None)
         letters = [record.core_state[core] for core in core_indexes(owner.cores if owner else "")]

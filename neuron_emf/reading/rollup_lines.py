@@ -32,9 +32,9 @@ from neuron_emf.reading import MINUTES_FILTER, Records
 from neuron_wire.line_members import (
     count_in,
     entries_in,
+    epoch_ms_of,
     iso_minute,
     micros_in,
-    minute_of,
     number_in,
     object_in,
     text_in,
@@ -158,7 +158,7 @@ def parsed_object(text: str) -> JsonObject | None:
 def rollup_of(line: JsonObject) -> PublishedRollup | None:
     """Return the rollup in *line*; None if a member is missing or the schema is newer."""
     cluster = text_in(line, CLUSTER_DIMENSION)
-    minute_ms = minute_of(line.get("Minute"))
+    minute_ms = epoch_ms_of(line.get("Minute"))
     publication = count_in(line, "Publication")
     schema = count_in(line, "Schema")
     if not cluster or minute_ms is None or publication is None:
