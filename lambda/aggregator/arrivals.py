@@ -82,7 +82,7 @@ class Arrival:
 
     @property
     def response(self) -> Members:
-        """Return the answer for Lambda's poller of the stream: the records to deliver again."""
+        """The answer for Lambda's poller of the stream: the records to deliver again."""
         failed = [{"itemIdentifier": number} for number in (*self.unreadable, *self.left)]
         return {"batchItemFailures": failed}
 

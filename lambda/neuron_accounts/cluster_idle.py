@@ -298,7 +298,7 @@ class ClusterIdle:
     @property
     def fully_idle_instances(self) -> int | None:
         """
-        Return the fully idle instances whose owners are fully idle too, without committed ones.
+        The number of fully idle instances whose owners are fully idle too, without committed ones.
 
         None if instances that have not reported could change the number.
         """

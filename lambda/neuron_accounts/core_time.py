@@ -196,14 +196,14 @@ class CoreTime:
 
     @property
     def leaves(self) -> list[int]:
-        """Return the price by `Leaf`, together the cost."""
+        """The price by `Leaf`, together the cost."""
         allocated, unallocated, *others = self.cost_by_part
         not_idle = self.cost - sum(self.cost_by_part) - self.unknown_cost
         return [not_idle, allocated + unallocated, *others, self.unknown_cost]
 
     @property
     def million_executions_cost(self) -> int | None:
-        """Return the price of a million executions of priced hours; None without any."""
+        """The price of a million executions of priced hours; None without any."""
         if not self.priced_executions:
             return None
         return round_half_even(10**6 * self.executions_cost, self.priced_executions)

@@ -105,7 +105,7 @@ class Flops(NamedTuple):
 
     @property
     def percent_of_peak(self) -> float | None:
-        """Return the share of the peak, not clipped; None without a peak."""
+        """The percentage of the peak, which may be above 100; None without a peak."""
         return 100 * self.tera_flops * MICRO / self.peak_micros if self.peak_micros else None
 
 

@@ -147,7 +147,7 @@ class Then:
 
     @property
     def total(self) -> CoreTime:
-        """Return all time."""
+        """The time of all owners together."""
         return time_of(self.owners.values())
 
     def summary(self) -> bytes:

@@ -322,7 +322,7 @@ class MinuteRecord:
 
     @property
     def reserved(self) -> set[int]:
-        """Return the unattached cores that the scheduler assigned to an owner, if known."""
+        """The unattached cores that the scheduler assigned to an owner, if known."""
         cores: set[int] = set()
         for owner in self.owners:
             if owner.reserved:

@@ -108,7 +108,7 @@ class DueMinutes:
 
     @property
     def unpublished(self) -> list[int]:
-        """Return the minutes with records that wait to be published."""
+        """The minutes with records that wait to be published."""
         return [*self.marked_minutes, *self.open_minutes]
 
     def without(self, done: Collection[int]) -> DueMinutes:

@@ -87,7 +87,7 @@ class Week(Then):
 
     @property
     def covered_words(self) -> str:
-        """Return `166 of 168 hours`."""
+        """The settled hours in words: `166 of 168 hours`."""
         return f"{len(self.settled)} of {len(self.hours)} hours"
 
 

@@ -157,7 +157,7 @@ class AlarmSummary:
 
     @property
     def haste(self) -> str:
-        """Return the sentence that says whether the message can wait; may be empty."""
+        """The sentence that says whether the message can wait; may be empty."""
         return f"{HASTE[self.urgency]}: {self.reason}" if self.reason else ""
 
 

@@ -81,14 +81,14 @@ class Explanation:
 
     @property
     def sentences(self) -> list[str]:
-        """Return the sentences before the commands."""
+        """The sentences before the commands."""
         summary = self.summary
         headline = ": ".join(filter(None, (self._about(MAX_RESOURCE_NAME_CHARS), summary.headline)))
         return [*filter(None, (headline, *summary.facts, summary.haste, summary.total))]
 
     @property
     def commands(self) -> list[str]:
-        """Return the commands to type, each after its purpose."""
+        """The commands to type, numbered, each after its purpose."""
         shown = self.summary.commands
         labels = [f"{command.purpose}{'' if command.is_question else ':'}" for command in shown]
         width = max(map(len, labels), default=0)
@@ -99,20 +99,20 @@ class Explanation:
 
     @property
     def last_sentences(self) -> list[str]:
-        """Return the next step, and the basis of the numbers."""
+        """The next step, and the basis of the numbers."""
         next_step = f"Next step: {self.summary.next_step}" if self.summary.next_step else ""
         return [*filter(None, (next_step, basis_of(self.evidence)))]
 
     @property
     def runbook(self) -> str:
-        """Return the address of the alarm's description; may be empty."""
+        """The address of the alarm's description; may be empty."""
         page = self.environment.runbook
         anchor = self.evidence.subject.anchor
         return f"{page}#{anchor}" if page and anchor else page
 
     @property
     def dashboard_address(self) -> str:
-        """Return the address of the dashboard in the console; empty without a dashboard."""
+        """The address of the dashboard in the console; empty without a dashboard or a Region."""
         name = self.environment.dashboard
         return self._console(f"dashboards/dashboard/{name}") if name else ""
 
@@ -122,7 +122,7 @@ class Explanation:
 
     @property
     def places(self) -> list[str]:
-        """Return the addresses of the evidence, the dashboard or alarm, and the runbook."""
+        """The addresses of the evidence (the dashboard, otherwise the alarm) and of the runbook."""
         alarm = self._console(
             f"alarmsV2:alarm/{quote(printable(self.transition.alarm, MAX_RESOURCE_NAME_CHARS))}"
         )
@@ -131,7 +131,7 @@ class Explanation:
 
     @property
     def query(self) -> str:
-        """Return the Logs Insights query for the rollups of the cluster; may be empty."""
+        """The Logs Insights query for the rollups of the cluster; may be empty."""
         cluster = self.transition.cluster
         if self.evidence.subject == UNKNOWN_SUBJECT or cluster is None:
             return ""
@@ -141,34 +141,34 @@ class Explanation:
 
     @property
     def metric(self) -> str:
-        """Return the metric that the alarm watches; empty if the event has none."""
+        """The metric that the alarm watches; empty if the event has none."""
         watched = (*self.transition.metrics, *self.transition.other_metrics, "")
         return self.evidence.subject.metric or watched[0]
 
     @property
     def subject(self) -> str:
-        """Return one line of at most 99 ASCII characters."""
+        """The subject of a mail: one line of at most 99 ASCII characters."""
         return ascii_only(self.title, MAX_SUBJECT_CHARS)
 
     @property
     def sms(self) -> str:
-        """Return at most 140 ASCII characters."""
+        """The text of an SMS: one line of at most 140 ASCII characters."""
         return ascii_only(self.title, MAX_SMS_CHARS)
 
     @property
     def text(self) -> str:
-        """Return the whole text, for people."""
+        """The whole text, for people."""
         lines = *self.sentences, *self.commands, *self.last_sentences, "    ".join(self.places)
         return "".join(f"{line}\n" for line in lines if line)
 
     @property
     def document(self) -> str:
-        """Return the whole explanation as JSON, for programs."""
+        """The whole explanation as JSON, for programs."""
         return _document(_members(self), self.evidence.rollup)
 
     @property
     def attributes(self) -> Attributes:
-        """Return the attributes for subscription filters: never empty texts."""
+        """The attributes for subscription filters: never empty texts."""
         subject = self.evidence.subject
         transition = self.transition
         attributes: Attributes = {
@@ -185,7 +185,7 @@ class Explanation:
 
     @property
     def topic_message(self) -> TopicMessage:
-        """Return the forms for SNS with MessageStructure json."""
+        """The message with a form for each protocol of SNS."""
         forms = {"default": self.text, "sms": self.sms}
         forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
         return TopicMessage(compact_json(forms), self.attributes, self.subject, is_by_protocol=True)

@@ -30,7 +30,7 @@ class BucketCapacity:
     The remaining room in one bucket's item.
 
     Attributes:
-        left_bytes: Below 0 if more instances were remembered before there was a limit.
+        left_bytes: Free bytes; below 0 if more instances were remembered than there is room for.
 
         clusters: The clusters whose names it contains.
     """
