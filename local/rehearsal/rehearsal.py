@@ -52,7 +52,8 @@ from local.rehearsal.rehearsal_stack import (
 from local.rehearsal.workspace import StoppedError, step
 from neuron_emf.account import rehearsed_account
 from neuron_emf.report.chargeback import chargeback
-from neuron_emf.report.settings import REHEARSED_BILL, IdleReportSettings
+from neuron_emf.report.command import IdleReportSettings
+from neuron_emf.report.month_ledger import S3
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class Rehearsal:
 
     def _billed_usd(self, stack: DeployedStack, past: SettledPast) -> dict[str, str]:
         """Split the invented bill of the days before *past*. Return its amounts."""
-        settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
+        settings = IdleReportSettings(rehearsal=True, bill=(S3,))
         split = chargeback(settings, rehearsed_account(asdict(stack.place)))
         charges = charges_of(past_days(past.hours.start, DAYS))
         return billed_usd(charges, split)

@@ -36,7 +36,6 @@ from neuron_emf.report.month_ledger import (
     month_files,
     month_hours,
 )
-from neuron_emf.report.settings import REHEARSED_BILL
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from neuron_emf.account import Account
-    from neuron_emf.report.settings import IdleReportSettings
+    from neuron_emf.report.command import IdleReportSettings
 
 REHEARSED_EXPORT: Final = "exports/focus/data/"
 """The export's prefix in the ledger's bucket of a rehearsal."""
@@ -220,7 +219,7 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
     files: list[Path] = []
     for number, place in enumerate(places):
         path = Path(place)
-        if place == REHEARSED_BILL and not where.is_rehearsal:
+        if place == S3 and not where.is_rehearsal:
             msg = "--bill names no file. Name the export's files, or use --rehearsal."
             raise SettingsError(msg)
         if place.startswith(S3):

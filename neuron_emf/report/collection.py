@@ -26,7 +26,6 @@ from neuron_emf.reading.minute_lines import ClusterNames, MinuteLines
 from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import Reading, ledger_report, missing_spans
 from neuron_emf.report.month_ledger import ledgers_of
-from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import DAY_HOURS, HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, iso, joined, moment
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_accounts.teams import TeamRules
+    from neuron_emf.report.command import IdleReportSettings
     from neuron_emf.report.idle_report import IdleReport
-    from neuron_emf.report.settings import IdleReportSettings
 
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
@@ -83,7 +82,7 @@ def collect_before(
     if FILES are read whole.
     """
     if settings.bill:
-        settings = replace(settings, bill=(), by=BY[0])
+        settings = replace(settings, bill=(), by="owner")
         files = ()
     if files and not (settings.month or settings.since):
         return None

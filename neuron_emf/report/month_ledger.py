@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
 
 S3: Final = "s3://"
+"""The start of an address; alone, as the value of `--bill`, the rehearsal's own export."""
+
 SETTLED_ROW: Final = "[settled]"
 MISSING_ROW: Final = "[missing]"
 

@@ -19,7 +19,6 @@ from neuron_emf.command_output import shown_name
 from neuron_emf.reading.minute_lines import other_names
 from neuron_emf.report.cost_table import UNOWNED, CostTable, part_table
 from neuron_emf.report.idle_report import lead_of, read_sentences
-from neuron_emf.report.settings import TEAM_BY
 from neuron_emf.report.terminal import TableLines
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS, PLACEHOLDER_OWNERS
@@ -35,6 +34,9 @@ if TYPE_CHECKING:
 
     from neuron_emf.report.cost_table import TableRow
     from neuron_emf.report.idle_report import IdleReport
+
+TEAM_BY: Final = ("owner", "cluster")
+"""The keys of a team's tables."""
 
 _COLUMNS: Final = (
     "core hours",

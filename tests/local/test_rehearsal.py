@@ -53,8 +53,8 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.report import terminal
 from neuron_emf.report.bill_report import bill_report
 from neuron_emf.report.chargeback import chargeback
-from neuron_emf.report.month_ledger import month_hours
-from neuron_emf.report.settings import REHEARSED_BILL, IdleReportSettings
+from neuron_emf.report.command import IdleReportSettings
+from neuron_emf.report.month_ledger import S3, month_hours
 from neuron_wire.names import HOUR_MS
 from proof.emitter_process import HUNG_AFTER_S
 from tests.hour import HOUR_END_S
@@ -316,7 +316,7 @@ def split_days(past, monkeypatch):
         charges = charges_of(past_days(stop_hour, DAYS))
         objects = {**days_before(moved, DAYS), **export_objects(charges)}
         monkeypatch.setattr(Account, "client", lambda *_: RehearsedClient(objects))
-        settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
+        settings = IdleReportSettings(rehearsal=True, bill=(S3,))
         where = accounts.rehearsed_account(asdict(REHEARSAL_PLACE))
         return charges, chargeback(settings, where), objects
 

@@ -13,8 +13,9 @@ import pytest
 from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.reading.ledger_bucket import LedgerFolder
 from neuron_emf.report import collection
+from neuron_emf.report.command import IdleReportSettings
+from neuron_emf.report.cost_table import ROW_LABELS
 from neuron_emf.report.month_ledger import cluster_hours
-from neuron_emf.report.settings import BY, IdleReportSettings
 from proof.factories.records import message, record
 from tests.hour import HOUR_START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
@@ -70,7 +71,7 @@ def amounts(text):
 def test_the_ledger_of_the_stack_equals_the_lines(typed, clients, hour, full):
     """The stack's ledger gives the amounts of its lines to the last digit and reads no lines."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
-    for by in BY:
+    for by in ROW_LABELS:
         asked = [*full.operations]
         code, out, err = typed(*PERIOD_WORDS, "--json", "--by", by)
         assert 0 == code
@@ -181,7 +182,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
     """JSON follows its schema by every key, for ledgers with gaps and unpriced types."""
     answers = [
         json.loads(typed("--month", "2026-11", "--ledger", ledger, "--json", "--by", by)[1])
-        for by in BY
+        for by in ROW_LABELS
     ]
     with lines.open("a") as file:
         file.write(message(record(seq=3, minute=29_400_002, instance_type="x", cluster="c")) + "\n")
