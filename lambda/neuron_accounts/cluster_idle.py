@@ -105,7 +105,7 @@ class IdleOwners:
         self.left_out += other.left_out
         self.minutes.fold_minutes(other.minutes)
         for owner, owner_time in other._sums.items():
-            self._fold_owner(owner, owner_time)
+            self._sums[owner].fold_owner(owner_time)
         self._make_room()
 
     def sums(self) -> dict[str, OwnerTime] | None:
@@ -158,17 +158,12 @@ class IdleOwners:
         named = [pair for pair in self._sums.items() if pair[0] not in kept]
         return sorted(named, key=_place)
 
-    def _fold_owner(self, owner: str, added: OwnerTime) -> None:
-        known = self._sums.setdefault(owner, added)
-        if known is not added:
-            known.fold_owner(added)
-
     def _make_room(self) -> None:
         if len(self._sums) <= MAX_OWNERS_IN_CLUSTER_ROWS:
             return
         for owner, owner_time in self._ranked()[MAX_OWNERS_IN_CLUSTER_ROWS // 2 :]:
             del self._sums[owner]
-            self._fold_owner(OTHER_OWNERS, owner_time)
+            self._sums[OTHER_OWNERS].fold_owner(owner_time)
             self.left_out += 1
 
 

@@ -198,14 +198,13 @@ class InstanceHour:
         if len(known) < len(state):
             owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
         waits = waits_for(record, idle, owned, did, after_minutes, is_excluded=in_other_clusters)
-        part: Part | None = Part.SHARED if waits is None else None
-        if self._is_committed(record):
-            part = Part.COMMITTED
+        is_paid_anyway = self._is_committed(record)
         idle_of = self._fold_cores(record, owned, price, idle)
-        if part is not None:
+        if waits is None or is_paid_anyway:
+            part = Part.COMMITTED if is_paid_anyway else Part.SHARED
             for owner, micros in idle_of.items():
                 self._owners[owner].fold_idle(part, micros, price)
-        elif waits is not None:
+        else:
             key = waits, price, tuple(sorted(idle_of.items()))
             self._waiting[key] |= bit
         for name, owner_minute in did.items():
