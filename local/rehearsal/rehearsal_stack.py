@@ -47,8 +47,8 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     """
     Return parameters that differ from a user's deployment.
 
-    Runtime and architecture are this machine's, so that the stated ones run; a value that the
-    *template* does not offer keeps its default.
+    Runtime and architecture are this machine's, so that the stated ones run. A value that the
+    *template* does not offer keeps its default; a release has no parameter for the architecture.
     """
     wanted = {
         "Architecture": "arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
@@ -56,7 +56,9 @@ def overrides(template: Mapping[str, Any]) -> dict[str, str]:
     }
     declared = template["Parameters"]
     return {
-        name: value for name, value in wanted.items() if value in declared[name]["AllowedValues"]
+        name: value
+        for name, value in wanted.items()
+        if name in declared and value in declared[name]["AllowedValues"]
     }
 
 

@@ -60,7 +60,7 @@ NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
 
 def missing() -> str | None:
     """Return why the part cannot run here."""
-    for program in CLI_PROGRAMS.values():
+    for program in (*CLI_PROGRAMS.values(), "node"):
         if shutil.which(program) is None:
             return f"{program} is missing: run proof/real/install.sh aws_cli"
     if version_of("2").startswith("1."):
@@ -168,7 +168,7 @@ def make_files(folder: Path, shown: Shown) -> None:
         name = re.sub("^(file|fileb)://", "", word)
         if not CLI_PATH.fullmatch(name):
             continue
-        is_named = name != word or "/" in name or before == "--template-file"
+        is_named = name != word or "/" in name or before in {"--template-file", "cp"}
         path = folder / name
         if not is_named and not (REPOSITORY / name).is_file():
             continue

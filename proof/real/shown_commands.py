@@ -2,8 +2,8 @@
 Find each AWS CLI command that pages, messages, templates and programs show.
 
 The module reads each text in which the word `aws` begins a command, without a list of places. A
-Python string with gaps, such as `{region}`, becomes a command only when it is filled. Each such
-string is compared with the filled commands, so that a template that is never filled is found.
+string of a program with gaps, such as `{region}`, becomes a command only when it is filled. Each
+such string is compared with the filled commands, so that a template that is never filled is found.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -52,6 +53,12 @@ HELM_VALUE = re.compile(r"\{\{[^}]*\}\}")
 SHELL_VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
 ESCAPES = {"\n": "", "`": "`"}  # escapes of a backslash, for which `shlex` differs from a shell
 DERIVED = re.compile(r"^jq 'del\((.*?)\)' (\S+) > (\S+)$", re.MULTILINE)
+PAGE_COMMAND = """
+import { muteOf } from %s;
+const alarm = { name: "neuron-emf-IdleCoresAlarm-1a2b3c", metrics: ["IdleCorePercent"] };
+process.stdout.write(muteOf(alarm, 0, "us-east-1").text);
+"""
+"""The program in which the page's own module writes its command."""
 SHOWN_OWNERS = (
     "slurm:5",
     "ml/train-0/main",
@@ -99,25 +106,32 @@ def shown_commands() -> tuple[list[Shown], list[str]]:
     for name in listed.stdout.splitlines():
         if name.startswith(NOT_SHOWN) and not name.startswith(SHOWN_AFTER_ALL):
             continue
-        path = REPOSITORY / name
         try:
-            text = path.read_text("utf-8")
+            text = (REPOSITORY / name).read_text("utf-8")
         except (UnicodeDecodeError, IsADirectoryError):
             continue
-        if path.suffix == ".py":
-            for candidate in commands_of_python(name, text):
-                (templates if candidate.has_gaps else commands).append(candidate)
-        elif path.suffix in READERS:
-            for value in strings_of(READERS[path.suffix](text)):
-                for _, words in commands_in(value):
-                    candidate = Shown(tuple(words), name, name)
-                    (templates if candidate.has_gaps else commands).append(candidate)
-        else:
-            if path.parent.name == "templates":
-                text = HELM_VALUE.sub(GAP, HELM_BLOCK.sub("", text))
-            commands += commands_of_text(name, text, code_only=path.suffix == ".md")
+        may_have_gaps = Path(name).suffix in {".py", ".js", *READERS}
+        for candidate in commands_of_file(name, text):
+            is_template = may_have_gaps and candidate.has_gaps
+            (templates if is_template else commands).append(candidate)
     operations = {command.operation for command in commands}
     return commands, [template.place for template in templates if not is_made(template, operations)]
+
+
+def commands_of_file(name: str, text: str) -> list[Shown]:
+    """Return the commands in the *text* of a file, read by the rules of its suffix."""
+    path = Path(name)
+    if path.suffix == ".py":
+        return commands_of_python(name, text)
+    if path.suffix in READERS:
+        return [
+            Shown(tuple(words), name, name)
+            for value in strings_of(READERS[path.suffix](text))
+            for _, words in commands_in(value)
+        ]
+    if path.parent.name == "templates":
+        text = HELM_VALUE.sub(GAP, HELM_BLOCK.sub("", text))
+    return commands_of_text(name, text, code_only=path.suffix == ".md")
 
 
 def strings_of(value: object) -> Iterator[str]:
@@ -138,7 +152,7 @@ def is_made(template: Shown, operations: set[tuple[str, ...]]) -> bool:
 
 
 def rendered_commands() -> list[Shown]:
-    """Return the commands that messages and `findings` show, for each kind of owner and manager."""
+    """Return the commands of messages, `findings` and the page, of each owner and manager."""
     ids = [SHOWN_INSTANCE, "i-0a1b2c3d4e5f60718"]
     texts: list[ShownCommand] = []
     for owner in SHOWN_OWNERS:
@@ -166,9 +180,17 @@ def rendered_commands() -> list[Shown]:
             )
             assert steps, f"{manager.kind} has no commands"
             commands += [(step, f"findings, {manager.kind}") for step in steps]
+    commands.append((page_command(), "page, how to mute"))
     return [
         Shown(tuple(words), place) for text, place in commands for _, words in commands_in(text)
     ]
+
+
+def page_command() -> str:
+    """Return the command with which the page mutes an alarm, written by the page's own module."""
+    module = (REPOSITORY / "neuron_emf/page/static/alarms.js").as_uri()
+    node = ["node", "--input-type=module", "--eval", PAGE_COMMAND % json.dumps(module)]
+    return subprocess.run(node, capture_output=True, text=True, check=True).stdout
 
 
 def commands_of_python(name: str, text: str) -> list[Shown]:

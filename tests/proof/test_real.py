@@ -2,12 +2,14 @@
 Parts of `make proof-real`: which parts run, which are skipped, and which failure fails the run.
 """
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
 
 from proof.real import __main__ as real
 from proof.real.shown_commands import shown_commands
+from tests.neuron_emf.page.test_page_modules import require
 
 
 def part(reason, run):
@@ -38,8 +40,10 @@ def test_a_part_that_fails_stops_no_other_and_fails_the_run(fails, monkeypatch, 
 
 
 def test_every_file_that_shows_commands_is_read():
-    """Commands in strings of tables and of programs are read, and none has an unfilled gap."""
+    """Commands of tables, programs and the page's modules are read; none has an unfilled gap."""
+    require(shutil.which("node"), "node was not found: install Node.js 20 or later")
     commands, unfilled = shown_commands()
     assert [] == unfilled
+    assert [] == [command for command in commands if any("${" in word for word in command.words)]
     pages = {"docs/operations.md", "neuron_emf/tables.toml", "tests/data/messages/texts.txt"}
     assert pages <= {command.page for command in commands}

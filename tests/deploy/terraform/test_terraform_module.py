@@ -61,6 +61,14 @@ def test_variables_and_outputs_are_those_of_the_template():
     assert script.outputs(RELEASED_TEMPLATE) == (MODULE / "outputs.tf").read_text("utf-8")
 
 
+def test_the_proof_sets_variables_of_the_module(tmp_path):
+    """Each variable that the proof sets is the module's own; a release has no architecture."""
+    (tmp_path / "template.yaml").write_text(RELEASE_TEXT, "utf-8")
+    text = script.variables(RELEASED_TEMPLATE)
+    declared = set(re.findall(r'^variable "(\w+)"', text, re.MULTILINE))
+    assert declared >= terraform.variables(tmp_path).keys() - {"release", "bucket"}
+
+
 def test_it_is_hcl_and_each_variable_is_used(parsed):
     """A parser other than Terraform's reads the module, and each variable is used."""
     text = "".join(path.read_text("utf-8") for path in MODULE.glob("*.tf"))
