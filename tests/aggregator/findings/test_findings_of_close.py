@@ -210,6 +210,16 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     assert expected.items() <= owner.items()
 
 
+def test_the_work_of_another_rank_closes_the_findings_about_a_rank():
+    """Work of another rank of its job closes the findings about a rank and its instance."""
+    fleet = FindingsFleet()
+    waits = held("aa", (90, 90), "ml/train-0/main", instance_id="i-3")
+    assert 2 == len(fleet.pass_minute(waits))
+    works = held("bb", (0, 0), "ml/train-1/main")
+    closing = [fleet.pass_minute(works, waits) for _ in range(3)]
+    assert [[], [], ["work", "work"]] == [[event["Reason"] for event in sent] for sent in closing]
+
+
 def test_an_owner_with_unknown_cores_stays():
     """
     Unknown cores and silent instances do not close a finding about an owner; a free core does.

@@ -53,6 +53,7 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
         document = json.loads(line)
         assert seq + place == document["Seq"]
         assert "report" == document["Kind"]
+        assert LINE_TAGS.items() <= document.items()
         assert OtherRecord("report") == parse(line)
         assert [] == undocumented(document, LINE_TAGS)
         if metadata(line) is not None:
@@ -160,6 +161,7 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
             "Timestamp": at_ms,
             "ClusterName": LINE_SENDER.cluster,
             "InstanceId": LINE_SENDER.instance_id,
+            **LINE_TAGS,
         }
         assert expected.items() <= document.items()
         assert "_aws" not in document

@@ -9,16 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.fold.minute_cores import ReportSample
-from neuron_emitter.lines import LineWriter
 from neuron_emitter.lines.line_settings import COMMON_DIMS, parse_tags, require_lines
-from neuron_emitter.logs import Event
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.extraction import violations
 from tests.neuron_emitter.lines.line_records import (
-    LINE_SENDER,
-    LINE_TAGS,
     TAG_SETTING,
     full,
     lines_of,
@@ -43,27 +38,6 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
     assert [] == [violation for line in lines for violation in violations(line)]
     for line in lines:
         assert tags == {name: json.loads(line)[name] for name in tags}
-
-
-def test_tags_are_in_lines_of_every_kind():
-    """Lines of every kind have the tags, so that a query by team finds them all."""
-    lines = LineWriter(
-        MinuteSettings(metrics="core", tag=TAG_SETTING, high_resolution_metrics=True)
-    )
-    sample = ReportSample(1e9, 1.0, (50.0,) * 128)
-    written = [
-        *[record.line for record in lines.minute_records(full(128))],
-        lines.minute_records(full(4), [{"Pid": 1}])[-1].line,
-        lines.event_records([Event("MonitorDied", 1e9, "it died")], LINE_SENDER, 1)[0].line,
-        *[record.line for record in lines.report_records(sample, LINE_SENDER, 1)],
-    ]
-    documents = [json.loads(line) for line in written]
-    assert {"minute", "core", "runtime", "event", "report"} == {
-        document["Kind"] for document in documents
-    }
-    assert [LINE_TAGS] * len(documents) == [
-        {name: document[name] for name in LINE_TAGS} for document in documents
-    ]
 
 
 def test_tags_are_read_as_key_and_value():
