@@ -96,9 +96,9 @@ class Account:
             region = self.region
             return _new_session().get_partition_for_region(region) if region else "aws"
 
-    def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401  # boto3 publishes no types
+    def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
         """
-        Return a client of *service*, such as `logs`, in *region* or the account's own.
+        Return a client of *service*, such as `logs`, in the account's Region.
 
         Raises:
             SettingsError: If no Region is known, or the Region does not exist.
@@ -118,7 +118,7 @@ class Account:
             proxies={} if self.is_rehearsal else None,
         )
         with _configured():
-            session = _new_session(region_name=region or self.region, **keys)
+            session = _new_session(region_name=self.region, **keys)
             client = session.client(service, endpoint_url=self._endpoint_url, config=config)
         client.meta.events.register("before-parse", _require_whole)
         return client
