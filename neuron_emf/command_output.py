@@ -14,7 +14,9 @@ import io
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
@@ -128,6 +130,14 @@ def write_file(path: Path, text: str) -> None:
     except OSError as error:
         msg = f"Cannot write {path}: {error.strerror}. Use another path."
         raise DeliveryError(msg) from error
+
+
+def stop_event() -> threading.Event:
+    """Return an event that Ctrl-C or SIGTERM sets."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    return stopped
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ import click
 
 from neuron_emf.account import account
 from neuron_emf.command_options import FILE_PATH, AccountSettings, IdleSettings, flag
-from neuron_emf.command_output import show_json
+from neuron_emf.command_output import show_json, stop_event
 from neuron_emf.page.server import HOST, PageServer
 from neuron_emf.page.snapshot import write_snapshot
 from neuron_emf.page.view import PageView, policy
@@ -80,9 +78,7 @@ def command(**values: object) -> int:
     except OSError as error:
         msg = f"Cannot listen on {HOST}:{settings.port}: {error.strerror}. Use another --port."
         raise SettingsError(msg) from error
-    stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
+    stopped = stop_event()
     with server:
         print_lines([f"Open {server.url}"])
         stopped.wait()

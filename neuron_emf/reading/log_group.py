@@ -137,26 +137,20 @@ class LogGroup:
         self._ends_early = account.is_rehearsal
         self._limit = limit
 
-    def read_lines(
-        self,
-        start_ms: int,
-        end_ms: int,
-        pattern: str = "",
-        stream: str = "",
-    ) -> Iterator[str]:
+    def read_lines(self, start_ms: int, end_ms: int, pattern: str = "") -> Iterator[str]:
         """
-        Yield the lines from *start_ms* until before *end_ms*, of all streams or one, by time.
+        Yield the lines of all streams from *start_ms* until before *end_ms*, by time.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
-        return (line.text for line in self.read_events(start_ms, end_ms, pattern, stream))
+        return (line.text for line in self.read_events(start_ms, end_ms, pattern))
 
     def read_events(
         self, start_ms: int, end_ms: int, pattern: str = "", stream: str = ""
     ) -> Iterator[GroupLine]:
         """
-        Yield the same lines as `read_lines`, each with its log stream and the time of its receipt.
+        Yield the lines of all streams or one, each with its log stream and the time of its receipt.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer, or the limit is reached.

@@ -137,11 +137,6 @@ class Chargeback:
     then: Then
     reading: Reading
 
-    @property
-    def is_refused(self) -> bool:
-        """Return True if the month does not reconcile. No row then has the cost of an owner."""
-        return any(row.problem for row in self.rows)
-
     def currency_of(self, row: ChargebackRow) -> str:
         """Return the currency of the amount of *row*."""
         return "USD" if row.problem in LIST_PRICED else self.currency

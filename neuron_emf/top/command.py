@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +11,7 @@ import click
 
 from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings, AnswerSettings, ClusterSettings, flag
-from neuron_emf.command_output import show, show_json
+from neuron_emf.command_output import show, show_json, stop_event
 from neuron_emf.page.view import PageView
 from neuron_emf.reading import periods
 from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch
@@ -63,10 +61,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     if settings.json:
         show_json(ask())
     elif is_terminal and not settings.once and not files:
-        stopped = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stopped.set())
-        watch(ask, stopped.wait)
+        watch(ask, stop_event().wait)
     else:
         show(*parts_of(ask()))
     return 0
