@@ -1,13 +1,13 @@
 """
-Known vulnerabilities of what is pinned, by pip-audit: `make proof-audit`.
+Search the pinned packages for known vulnerabilities with pip-audit: `make proof-audit`.
 
-pip-audit exits with 0 even if the vulnerability service answered for no package. Here a
-package without an answer is "not audited", and the exit code is not 0:
+pip-audit exits with 0 even if the vulnerability service did not answer for any package. This
+program reports a package without an answer as "not audited". Its exit codes:
 
-* 0  every package of every file of pins was asked about, and nothing is known
-* 1  something is known
+* 0  every pinned package was audited, and none has a known vulnerability
+* 1  at least one package has a known vulnerability, or pip-audit failed
 * 2  pip-audit is not installed
-* 3  the vulnerability service could not be reached for at least one package
+* 3  at least one package was not audited, and the others have no known vulnerability
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PROGRAM = REPOSITORY / ".venv-tools" / "bin" / "pip-audit"
 AUDIT_OPTIONS = (
-    "--disable-pip",  # nothing is resolved: the pins are complete
+    "--disable-pip",  # the pins are complete, so pip need not resolve them
     "--require-hashes",
     "--progress-spinner=off",
     "--format=json",
@@ -33,14 +33,14 @@ AUDIT_OPTIONS = (
 
 class Audited(NamedTuple):
     """
-    The audit of one file of pins.
+    The result of the audit of one file of pins.
 
     Attributes:
-        packages: The number of pinned packages.
+        packages: Number of pinned packages.
 
-        unanswered: Names of packages for which the service did not answer.
+        unanswered: Names of packages for which the vulnerability service did not answer.
 
-        known: "package release: id, id" of each package with a known vulnerability.
+        known: `package version: id, id` for each package with a known vulnerability.
     """
 
     packages: int
@@ -53,49 +53,56 @@ def read_answer(answer: str) -> Audited:
     Parse the JSON of pip-audit.
 
     Raises:
-        ValueError: If *answer* is not the JSON of pip-audit, or names no package.
+        ValueError: *answer* is not JSON, or has no package.
+
+        KeyError: *answer* is not in the form of pip-audit.
     """
     dependencies = json.loads(answer)["dependencies"]
     if not dependencies:
-        msg = "pip-audit found no package, expected pins"
+        msg = "The file has no pinned package."
         raise ValueError(msg)
-    unanswered = [found["name"] for found in dependencies if "vulns" not in found]
+    unanswered = [package["name"] for package in dependencies if "vulns" not in package]
+    vulnerable = [package for package in dependencies if package.get("vulns")]
     known = [
-        f"{found['name']} {found['version']}: {', '.join(sorted(row['id'] for row in rows))}"
-        for found in dependencies
-        if (rows := found.get("vulns"))
+        f"{package['name']} {package['version']}: {_ids(package['vulns'])}"
+        for package in vulnerable
     ]
     return Audited(len(dependencies), unanswered, known)
 
 
-def verdict(found: Audited) -> int:
-    """Return the exit code for one file."""
-    if found.known:
+def _ids(vulnerabilities: list[dict[str, str]]) -> str:
+    """Return the sorted, comma-separated IDs of *vulnerabilities*."""
+    return ", ".join(sorted(vulnerability["id"] for vulnerability in vulnerabilities))
+
+
+def verdict(audited: Audited) -> int:
+    """Return the exit code for the audit of one file."""
+    if audited.known:
         return 1
-    return 3 if found.unanswered else 0
+    return 3 if audited.unanswered else 0
 
 
 def audit(path: Path) -> int:
-    """Audit one file of pins and print what was found; returns its exit code."""
+    """Audit the pins in the file *path*, print the result and return the exit code."""
     command = [str(PROGRAM), "--requirement", str(path), *AUDIT_OPTIONS]
     run = subprocess.run(command, cwd=REPOSITORY, check=False, capture_output=True, text=True)
     try:
-        found = read_answer(run.stdout)
+        audited = read_answer(run.stdout)
     except (ValueError, KeyError) as error:
-        msg = f"pip-audit gave no answer for {path}: {run.stderr.strip() or error}"
+        msg = f"pip-audit failed for {path}: {run.stderr.strip() or error}"
         raise SystemExit(msg) from error
     sys.stdout.write(
-        f"{path.relative_to(REPOSITORY)}: {found.packages} packages,"
-        f" {len(found.unanswered)} not audited, {len(found.known)} with known vulnerabilities\n"
+        f"{path.relative_to(REPOSITORY)}: {audited.packages} packages,"
+        f" {len(audited.unanswered)} not audited, {len(audited.known)} with known vulnerabilities\n"
     )
-    sys.stderr.writelines(f"{path}: {known}\n" for known in found.known)
-    return verdict(found)
+    sys.stderr.writelines(f"{path}: {known}\n" for known in audited.known)
+    return verdict(audited)
 
 
 def main() -> int:
-    """Audit every file of pins."""
+    """Audit every file of pins and return the exit code."""
     if not PROGRAM.exists():
-        sys.stderr.write(f"{PROGRAM} is missing: run make venvs, which installs it\n")
+        sys.stderr.write(f"{PROGRAM} was not found. Run make venvs, which installs it.\n")
         return 2
     pins = [
         *(REPOSITORY / "requirements").glob("*.txt"),
@@ -103,7 +110,10 @@ def main() -> int:
     ]
     codes = {audit(path) for path in sorted(pins)}
     if 3 in codes:
-        sys.stderr.write("Not audited: the vulnerability service did not answer for it.\n")
+        sys.stderr.write(
+            "Packages were not audited, because the vulnerability service did not answer."
+            " Run make proof-audit again.\n"
+        )
     return 1 if 1 in codes else max(codes)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """
-Rewrite files in the folder of this program: daemon.json, sidecar.json, parts of service.yaml.
+Generate daemon.json, sidecar.json and parts of service.yaml, next to this program.
 
     deploy/ecs/task_files.py
 
-The two task definitions are examples for an instance of 12 devices; the template has
-a list of instance types and a daemon service for each number of devices.
+The two task definitions are examples for an instance with 12 devices. The template has a list of
+instance types and a daemon service for each number of devices.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ EXAMPLE_PLACE: Final = TaskPlace(
     execution_role="arn:aws:iam::111122223333:role/neuron-emf-execution",
 )
 EXAMPLE_APP: Final = "111122223333.dkr.ecr.us-east-1.amazonaws.com/app:1"
-EXAMPLE_DEVICES: Final = 12  # of an inf2.48xlarge
-
+EXAMPLE_DEVICES: Final = 12  # an inf2.48xlarge has 12
 
 GENERATED: Final = re.compile(
     r"(?<=\n)(?P<indent> *)# --- written by task_files.py: (?P<name>[a-z ]+) ---\n"
@@ -36,17 +35,18 @@ GENERATED: Final = re.compile(
 
 
 def template(text: str) -> str:
-    """Return the CloudFormation template *text* with its generated parts rewritten."""
+    """Return the CloudFormation template *text* with its generated parts written again."""
     parts = {"instance types": _type_parameters, "daemons": _daemons}
 
-    def written(found: re.Match[str]) -> str:
-        opening = found[0].partition("\n")[0]
-        return f"{opening}\n{parts[found['name']]()}"
+    def generate(part: re.Match[str]) -> str:
+        opening = part[0].partition("\n")[0]
+        return f"{opening}\n{parts[part['name']]()}"
 
-    return GENERATED.sub(written, text)
+    return GENERATED.sub(generate, text)
 
 
 def _type_parameters() -> str:
+    """Return a parameter with the instance types for each number of devices."""
     return "".join(
         f"  InstanceTypes{devices}:\n"
         "    Type: String\n"
@@ -59,24 +59,27 @@ def _type_parameters() -> str:
 
 
 def _counted(devices: int) -> str:
+    """Return *devices* with its noun, in the singular or plural."""
     return "1 Neuron device" if devices == 1 else f"{devices} Neuron devices"
 
 
 def _daemons() -> str:
-    shape = (ECS_FOLDER / "daemon.part.yaml").read_text("utf-8").partition("\n---\n")[2]
+    """Return a daemon service for each number of devices, from daemon.part.yaml."""
+    service = (ECS_FOLDER / "daemon.part.yaml").read_text("utf-8").partition("\n---\n")[2]
     return "".join(
-        shape.replace("{devices}", str(devices)).replace("{device_list}", _device_list(devices))
+        service.replace("{devices}", str(devices)).replace("{device_list}", _device_list(devices))
         for devices in types_by_devices()
     )
 
 
 def _device_list(devices: int) -> str:
+    """Return the YAML list of *devices* devices of a task definition."""
     line = "              - {{ HostPath: {0}, ContainerPath: {0}, Permissions: [read, write] }}"
     return "\n".join(line.format(path) for path in device_paths(devices))
 
 
 def files() -> dict[Path, str]:
-    """Return the generated files in the folder of this program, with their texts."""
+    """Return the texts of the generated files by path."""
     template_file = ECS_FOLDER / "service.yaml"
     return {
         ECS_FOLDER / "daemon.json": as_json(daemon(EXAMPLE_DEVICES, EXAMPLE_PLACE)),

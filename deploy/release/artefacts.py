@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SUMS: Final = "SHA256SUMS"
 NOTES: Final = "RELEASE_NOTES.md"
 PAGE_SCRIPT: Final = "neuron_emf/page/snapshot.js"
-"""The script of `page --snapshot`, which `make page-bundle` writes before."""
+"""The script of `page --snapshot`. Run `make page-bundle` first, which writes it."""
 
 _TOOLS_BIN: Final = CLONE / ".venv-tools/bin"
 _CARRIED_FOLDER: Final = CLONE / "neuron_emf/deploy"
@@ -35,13 +35,13 @@ _CARRIED_FOLDER: Final = CLONE / "neuron_emf/deploy"
 
 def _run(*words: str | Path, **variables: str) -> None:
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s()), **variables}
-    subprocess.run(words, check=True, cwd=CLONE, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own words
+    subprocess.run(words, check=True, cwd=CLONE, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - words of this program
 
 
 def _tracked() -> list[str]:
-    """Return the names of the files of this clone, and of the built script of the page."""
+    """Return the names of the tracked files of this clone, and of the built script of the page."""
     words = ["git", "ls-files", "-z"]
-    listed = subprocess.run(words, cwd=CLONE, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    listed = subprocess.run(words, cwd=CLONE, check=True, capture_output=True, text=True)  # noqa: S603 - words of this program
     names = [*listed.stdout.split("\0"), PAGE_SCRIPT]
     return [name for name in names if name and (CLONE / name).is_file()]
 
@@ -49,7 +49,7 @@ def _tracked() -> list[str]:
 def distributions(folder: Path) -> None:
     """Write the wheel, the sdist, and the files that they contain for `neuron-emf deploy`."""
     with tempfile.TemporaryDirectory() as temporary:
-        # A copy: what setuptools leaves in a tree would get into the next wheel.
+        # Build in a copy, because files that setuptools leaves in a tree get into the next wheel.
         source = Path(temporary) / "source"
         for name in _tracked():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -57,13 +57,13 @@ def distributions(folder: Path) -> None:
         carried = source / _CARRIED_FOLDER.relative_to(CLONE)
         before = set(carried.iterdir())
         _run(sys.executable, source / "deploy/wheel/carried.py", carried)
-        for made in set(carried.iterdir()) - before:
-            shutil.copyfile(made, folder / f"neuron-emf-{version()}-{made.name}")
-        build = "import setuptools.build_meta as b, sys; b.{}(sys.argv[1])"
-        for kind in ("build_wheel", "build_sdist"):
-            words = [sys.executable, "-c", build.format(kind), str(folder)]
+        for path in set(carried.iterdir()) - before:
+            shutil.copyfile(path, folder / f"neuron-emf-{version()}-{path.name}")
+        script = "import setuptools.build_meta as b, sys; b.{}(sys.argv[1])"
+        for hook in ("build_wheel", "build_sdist"):
+            words = [sys.executable, "-c", script.format(hook), str(folder)]
             environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s())}
-            subprocess.run(  # noqa: S603 - our own words
+            subprocess.run(  # noqa: S603 - words of this program
                 words, check=True, cwd=source, env=environment, stdout=subprocess.DEVNULL
             )
     for sdist in folder.glob("neuron_emf-*.tar.gz"):
@@ -79,18 +79,25 @@ def bundle(folder: Path) -> None:
 def chart(folder: Path) -> None:
     """Write the Helm chart."""
     _run(_TOOLS_BIN / "helm", "package", CLONE / "deploy/eks/chart", "--destination", folder)
-    made = folder / f"neuron-emf-{version()}.tgz"
-    rewrite(made, commit_time_s())
-    made.rename(folder / f"neuron-emf-chart-{version()}.tgz")
+    packaged = folder / f"neuron-emf-{version()}.tgz"
+    rewrite(packaged, commit_time_s())
+    packaged.rename(folder / f"neuron-emf-chart-{version()}.tgz")
 
 
 def bill_of_materials(folder: Path) -> None:
-    """Write the agent's bill of materials, CycloneDX 1.6; the tool checks it against the schema."""
+    """Write the emitter's bill of materials, CycloneDX 1.6, which the tool checks by its schema."""
     _run(
-        *(_TOOLS_BIN / "cyclonedx-py", "requirements", CLONE / "requirements/emitter.txt"),
-        *("--pyproject", CLONE / "pyproject.toml", "--spec-version", "1.6", "--of", "JSON"),
-        *("--output-reproducible", "--validate"),
-        *("--output-file", folder / f"neuron-emf-{version()}.cdx.json"),
+        _TOOLS_BIN / "cyclonedx-py",
+        "requirements",
+        CLONE / "requirements/emitter.txt",
+        "--pyproject",
+        CLONE / "pyproject.toml",
+        "--spec-version=1.6",
+        "--of=JSON",
+        "--output-reproducible",
+        "--validate",
+        "--output-file",
+        folder / f"neuron-emf-{version()}.cdx.json",
     )
 
 
@@ -103,7 +110,7 @@ ARTEFACT_STEPS: Final[tuple[Callable[[Path], None], ...]] = (
 
 
 def sums(folder: Path) -> str:
-    """Return the SHA-256 of each file, as `sha256sum --check` reads it."""
+    """Return the SHA-256 of each file of *folder*, in the form that `sha256sum --check` reads."""
     files = sorted(path for path in folder.iterdir() if path.name not in (SUMS, NOTES))
     return "".join(
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files
@@ -111,7 +118,7 @@ def sums(folder: Path) -> str:
 
 
 def main() -> None:
-    """Make all of them, and list them with size and hash."""
+    """Write all artefacts, and print their sizes, hashes and names."""
     folder = Path(sys.argv[1]).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

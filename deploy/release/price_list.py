@@ -1,9 +1,9 @@
 """
 Update the price list of a release: `price_list.py REGION...` rewrites `list_prices.json`.
 
-Asks the AWS Price List API (pricing:GetProducts) with your credentials. A Capacity
-Block is a product there too, at 0.00 an hour because its fee is paid before. A price
-of 0 is not an on-demand price.
+The program asks the AWS Price List API (pricing:GetProducts) with your credentials. The API also
+lists Capacity Blocks, at 0.00 an hour because their fee is paid in advance. So a price of 0 is not
+an on-demand price.
 https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
 """
 
@@ -31,7 +31,11 @@ _ONE_PRODUCT: Final = {
 
 
 def on_demand_price(client: Any, region: str, instance_type: str) -> float | None:  # noqa: ANN401  # boto3 publishes no types
-    """Return USD per hour; None unless there is exactly one hourly price. Two are reported."""
+    """
+    Return the price of *instance_type* on demand in *region*, USD per hour.
+
+    It is None unless the API has exactly one hourly price. Several prices are printed to stderr.
+    """
     terms = {"regionCode": region, "instanceType": instance_type, **_ONE_PRODUCT}
     pages = client.get_paginator("get_products").paginate(
         ServiceCode="AmazonEC2",
@@ -47,7 +51,10 @@ def on_demand_price(client: Any, region: str, instance_type: str) -> float | Non
         if dimension["unit"] == "Hrs"
     } - {0.0}
     if len(prices) > 1:
-        sys.stderr.write(f"{region}: {instance_type} has {len(prices)} prices: {prices}.\n")
+        sys.stderr.write(
+            f"{region}: {instance_type} has {len(prices)} prices per hour on demand: {prices}."
+            " The list gets none of them.\n"
+        )
         return None
     return next(iter(prices), None)
 
@@ -55,7 +62,7 @@ def on_demand_price(client: Any, region: str, instance_type: str) -> float | Non
 def list_with(
     document: Mapping[str, Any], region: str, prices: Mapping[str, float], today: str
 ) -> dict[str, Any]:
-    """Return the list *document* with *prices* as its rows of *region*."""
+    """Return the price list *document* with *prices*, USD per hour by type, as rows of *region*."""
     source = f"aws {region} {today}"
     rows = [row for row in document["prices"] if row["region"] != region]
     rows += [
@@ -74,21 +81,23 @@ def list_with(
 
 
 def text_of(document: Mapping[str, Any]) -> str:
-    """Return the list as the text of its file, with one row per line."""
+    """Return the price list *document* as the text of its file, with one row per line."""
     rows = ",\n".join(f"  {json.dumps(row)}" for row in document["prices"])
     head = json.dumps({**document, "prices": []}, indent=1)
     return head.replace('"prices": []', f'"prices": [\n{rows}\n ]') + "\n"
 
 
 def main() -> None:
-    """Ask for each region that is named, and write the list."""
-    client = boto3.client("pricing", region_name="us-east-1")  # it answers about every region
+    """Ask for the prices of each region in the arguments, and write the list."""
+    client = boto3.client("pricing", region_name="us-east-1")  # this endpoint has all regions
     today = datetime.now(tz=timezone.utc).date().isoformat()
     document = json.loads(PRICE_FILE.read_text("utf-8"))
     for region in sys.argv[1:]:
-        asked = {name: on_demand_price(client, region, name) for name in INSTANCE_TYPES}
-        prices = {name: usd for name, usd in asked.items() if usd is not None}
-        sys.stdout.write(f"{region}: {len(prices)} of {len(asked)} types have a price.\n")
+        answers = {name: on_demand_price(client, region, name) for name in INSTANCE_TYPES}
+        prices = {name: usd for name, usd in answers.items() if usd is not None}
+        sys.stdout.write(
+            f"{region}: {len(prices)} of {len(answers)} instance types have a price.\n"
+        )
         document = list_with(document, region, prices, today)
     PRICE_FILE.write_text(text_of(document), "utf-8")
 

@@ -1,12 +1,12 @@
 """
-The version of a release, in every place that says it.
+Print, compare or set the version of a release in every file that has it.
 
-    python deploy/release/versions.py               print it, or what disagrees
-    python deploy/release/versions.py --tag v1.2.3  and the tag must say it
-    python deploy/release/versions.py --set 1.2.3   write it everywhere, and cut the changelog
+    python deploy/release/versions.py               print the version if all files agree
+    python deploy/release/versions.py --tag v1.2.3  also compare the tag and the changelog
+    python deploy/release/versions.py --set 1.2.3   write the version to all files and the changelog
 
-`emitter/neuron_emitter/__init__.py` is its home. The other places repeat it because other tools
-read them, or people copy them.
+`emitter/neuron_emitter/__init__.py` defines the version. Other files repeat it because other tools
+read them, or because people copy them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _REPEATED: Final = re.compile(
     rf"{_VERSION_NUMBER}\b",
     re.MULTILINE,
 )
-"""An image, a bundle, a tag of the chart's values, the chart itself."""
+"""The version of an image, of a bundle, of the image in the chart's values, or of the chart."""
 
 _FILES_WITH_VERSION: Final = (
     "*.yaml",
@@ -52,41 +52,42 @@ _UNRELEASED: Final = "## Unreleased\n"
 
 
 def version(root: Path = CLONE) -> str:
-    """The version of this tree."""
+    """Return the version of the tree *root*; exit if its file does not define one."""
     match = _VERSION_LINE.search((root / VERSION_FILE).read_text("utf-8"))
     if match is None:
-        sys.exit(f'{VERSION_FILE} has no line __version__: Final = "1.2.3". Write one.')
+        sys.exit(f'{VERSION_FILE} has no line __version__: Final = "1.2.3". Add the line.')
     return match[0]
 
 
 def repeated(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file that repeats the version, once per repetition, with the repeated version."""
+    """Yield the path and the repeated version, once per repetition in the files of *root*."""
     for pattern in _FILES_WITH_VERSION:
         for path in sorted(path for path in root.glob(pattern) if path.is_file()):
-            for said in _REPEATED.findall(path.read_text("utf-8")):
-                yield path, said
+            for number in _REPEATED.findall(path.read_text("utf-8")):
+                yield path, number
 
 
 def faults(root: Path, tag: str = "") -> list[str]:
-    """Return a sentence for each place that disagrees with the version of *root*."""
+    """Return a message for each repeated version, and for *tag*, that is not *root*'s version."""
     expected = version(root)
     wrong = [
-        f"{path.relative_to(root)} says {said}, not {expected}."
-        " Write it everywhere by versions.py --set."
-        for path, said in repeated(root)
-        if said != expected
+        f"{path.relative_to(root)} has version {number}, expected {expected}."
+        f" Correct the file, or {VERSION_FILE}."
+        for path, number in repeated(root)
+        if number != expected
     ]
     if tag and tag != f"v{expected}":
         wrong.append(
-            f"The tag is {tag}, not v{expected}. Tag v{expected}, or change {VERSION_FILE}."
+            f"The tag is {tag}, expected v{expected}."
+            f" Tag v{expected}, or run versions.py --set with the version of the tag."
         )
     if tag and not notes(root, expected):
-        wrong.append(f"{CHANGELOG} has no section {expected}. Cut one by versions.py --set.")
+        wrong.append(f"{CHANGELOG} has no section {expected}. Run versions.py --set {expected}.")
     return wrong
 
 
 def notes(root: Path, expected: str) -> str:
-    """Return the changelog's section about a release, or an empty string if it has none."""
+    """Return the changelog's section about release *expected*, or an empty string without one."""
     text = (root / CHANGELOG).read_text("utf-8")
     section = re.search(
         rf"^## {re.escape(expected)} [^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
@@ -95,7 +96,7 @@ def notes(root: Path, expected: str) -> str:
 
 
 def set_version(root: Path, wanted: str) -> None:
-    """Write *wanted* everywhere; what was unreleased is now released today."""
+    """Write version *wanted* to all files of *root*, and date the changelog's unreleased part."""
     home = root / VERSION_FILE
     home.write_text(_VERSION_LINE.sub(wanted, home.read_text("utf-8")), "utf-8")
     for path in dict.fromkeys(path for path, _ in repeated(root)):
@@ -107,16 +108,20 @@ def set_version(root: Path, wanted: str) -> None:
 
 
 def main() -> None:
-    """Print the version; exit 1 with what is wrong."""
-    parser = argparse.ArgumentParser("versions.py", description="The version of a release.")
-    parser.add_argument("--tag", default="", help="the tag that is released, such as v1.2.3")
-    parser.add_argument("--set", default="", help="the version to write everywhere, such as 1.2.3")
-    given = parser.parse_args()
-    if given.set:
-        if not re.fullmatch(_VERSION_NUMBER, given.set):
-            parser.error(f"--set is {given.set!a}. Write three numbers, such as 1.2.3.")
-        set_version(CLONE, given.set)
-    if wrong := faults(CLONE, given.tag):
+    """Print the version; exit with 1 and a message for each disagreement."""
+    parser = argparse.ArgumentParser(
+        "versions.py", description="Print, compare or set the version of a release."
+    )
+    parser.add_argument("--tag", default="", help="tag of the release to compare, such as v1.2.3")
+    parser.add_argument("--set", default="", help="version to write to all files, such as 1.2.3")
+    options = parser.parse_args()
+    if options.set:
+        if not re.fullmatch(_VERSION_NUMBER, options.set):
+            parser.error(
+                f"--set {options.set!a} is not a version. Use three numbers, such as 1.2.3."
+            )
+        set_version(CLONE, options.set)
+    if wrong := faults(CLONE, options.tag):
         sys.exit("\n".join(wrong))
     sys.stdout.write(f"{version()}\n")
 

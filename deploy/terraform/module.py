@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """
-Rewrite variables.tf and outputs.tf in the folder of this program from the template.
+Generate variables.tf and outputs.tf, next to this program, from template.yaml.
 
     deploy/terraform/module.py
 
-A variable is a parameter, with its default, its bounds and its words; an output is an
-output. Patterns of texts stay with CloudFormation: Terraform's expressions are others.
+Each parameter becomes a variable with its default, bounds and description. Each output becomes an
+output. Only CloudFormation checks AllowedPattern, because Terraform's regular expressions have
+another syntax.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from local.alarms.template import load_template  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LEFT_OUT: Final = frozenset({"Architecture"})
-"""Parameters without a variable: a release's template lacks them."""
+EXCLUDED_PARAMETERS: Final = frozenset({"Architecture"})
+"""Parameters without a variable, because the template of a release does not have them."""
 
-_OPENING: Final = "# Written by module.py of template.yaml: change that, and run this again.\n"
+_OPENING: Final = (
+    "# Generated from template.yaml. To change it, edit template.yaml and run module.py.\n"
+)
 _SWITCH: Final = ["false", "true"]
 _ACRONYMS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -39,11 +42,11 @@ def snake_case(name: str) -> str:
 
 
 def variables(template: Mapping[str, Any]) -> str:
-    """The file variables.tf."""
+    """Return the text of variables.tf for *template*."""
     declared = {
         name: parameter
         for name, parameter in template["Parameters"].items()
-        if name not in LEFT_OUT
+        if name not in EXCLUDED_PARAMETERS
     }
     blocks = [_variable(name, parameter) for name, parameter in declared.items()]
     rows = [(name, _passed(name, parameter)) for name, parameter in declared.items()]
@@ -53,85 +56,98 @@ def variables(template: Mapping[str, Any]) -> str:
 
 
 def outputs(template: Mapping[str, Any]) -> str:
-    """The file outputs.tf; an output that a stack may lack is null there."""
-    blocks = [
-        _block(
-            f'output "{snake_case(name)}"',
-            description=_text(output["Description"]),
-            value=f'lookup(aws_cloudformation_stack.this.outputs, "{name}", null)'
-            if "Condition" in output
-            else f'aws_cloudformation_stack.this.outputs["{name}"]',
-        )
-        for name, output in template["Outputs"].items()
-    ]
+    """Return the text of outputs.tf for *template*. An output that the stack lacks is null."""
+    blocks = [_output(name, declared) for name, declared in template["Outputs"].items()]
     return "\n".join([_OPENING, *blocks])
 
 
+def _output(name: str, declared: Mapping[str, Any]) -> str:
+    """Return the block of output *name*."""
+    value = f'aws_cloudformation_stack.this.outputs["{name}"]'
+    if "Condition" in declared:
+        value = f'lookup(aws_cloudformation_stack.this.outputs, "{name}", null)'
+    return _block(
+        f'output "{snake_case(name)}"',
+        description=_literal(declared["Description"]),
+        value=value,
+    )
+
+
 def _variable(name: str, declared: Mapping[str, Any]) -> str:
-    kind = _kind(declared)
-    default = declared["Default"]
-    attributes = {
-        "description": _text(" ".join(declared["Description"].split())),
-        "type": kind,
-        "default": _text(default) if kind == "string" else str(default),
-        "nullable": "false",
-    }
-    head = f'variable "{snake_case(name)}"'
-    rules = _rules(f"var.{snake_case(name)}", name, kind, declared)
-    return _block(head, *rules, **attributes)
+    """Return the block of the variable for parameter *name*."""
+    hcl_type = _hcl_type(declared)
+    default = str(declared["Default"])
+    if hcl_type == "string":
+        default = _literal(default)
+    return _block(
+        f'variable "{snake_case(name)}"',
+        *_validations(name, declared),
+        description=_literal(" ".join(declared["Description"].split())),
+        type=hcl_type,
+        default=default,
+        nullable="false",
+    )
 
 
-def _rules(value: str, name: str, kind: str, declared: Mapping[str, Any]) -> list[str]:
-    """Return validations of values that CloudFormation would refuse an hour later."""
-    if kind == "bool":
+def _validations(name: str, declared: Mapping[str, Any]) -> list[str]:
+    """Return validation blocks for values that CloudFormation would refuse only in a deployment."""
+    value = f"var.{snake_case(name)}"
+    hcl_type = _hcl_type(declared)
+    if hcl_type == "bool":
         return []
-    if allowed := declared.get("AllowedValues"):
-        listed = ", ".join(_text(choice) if kind == "string" else str(choice) for choice in allowed)
-        said = ", ".join(str(choice) or "empty" for choice in allowed)
-        return [_validation(f"contains([{listed}], {value})", f"{name} is one of {said}.")]
-    if kind == "number":
-        low, high = declared["MinValue"], declared["MaxValue"]
+    if "AllowedValues" in declared:
+        allowed = declared["AllowedValues"]
+        literals = ", ".join(map(_literal, allowed))
+        choices = ", ".join(str(choice) or "empty" for choice in allowed)
         return [
-            _validation(
-                f"{value} >= {low} && {value} <= {high}", f"{name} is from {low} to {high}."
-            )
+            _validation(f"contains([{literals}], {value})", f"{name} must be one of {choices}.")
         ]
+    if hcl_type == "number":
+        low = declared["MinValue"]
+        high = declared["MaxValue"]
+        condition = f"{value} >= {low} && {value} <= {high}"
+        return [_validation(condition, f"{name} must be from {low} to {high}.")]
     return []
 
 
 def _validation(condition: str, message: str) -> str:
+    """Return a validation block whose error is *message*. Terraform shows the value next to it."""
     return (
         "  validation {\n"
         f"    condition     = {condition}\n"
-        f"    error_message = {_text(message)}\n"
+        f"    error_message = {_literal(message)}\n"
         "  }\n"
     )
 
 
 def _block(head: str, *inner: str, **attributes: str) -> str:
+    """Return a block with *attributes*, aligned as `terraform fmt` does, and the blocks *inner*."""
     width = max(len(name) for name in attributes)
     rows = "".join(f"  {name:{width}} = {value}\n" for name, value in attributes.items())
-    return f"{head} {{\n{rows}{''.join(f'{chr(10)}{block}' for block in inner)}}}\n"
+    blocks = "".join(f"\n{block}" for block in inner)
+    return f"{head} {{\n{rows}{blocks}}}\n"
 
 
-def _kind(declared: Mapping[str, Any]) -> str:
+def _hcl_type(declared: Mapping[str, Any]) -> str:
+    """Return Terraform's type of a parameter: `bool`, `number` or `string`."""
     if sorted(map(str, declared.get("AllowedValues", ()))) == _SWITCH:
         return "bool"
     return "number" if declared["Type"] == "Number" else "string"
 
 
 def _passed(name: str, declared: Mapping[str, Any]) -> str:
+    """Return the expression of the parameter's text, which CloudFormation needs for each type."""
     value = f"var.{snake_case(name)}"
-    return value if _kind(declared) == "string" else f"tostring({value})"
+    return value if _hcl_type(declared) == "string" else f"tostring({value})"
 
 
-def _text(text: str) -> str:
-    """A text of HCL, in which `${` and `%{` would begin an expression."""
-    return json.dumps(text, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")
+def _literal(value: str | int) -> str:
+    """Return *value* in HCL, with `${` and `%{` escaped, which would begin an expression."""
+    return json.dumps(value, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")
 
 
 def main() -> None:
-    """Write both."""
+    """Write variables.tf and outputs.tf."""
     template = load_template(CLONE / "template.yaml")
     (TERRAFORM_FOLDER / "variables.tf").write_text(variables(template), "utf-8")
     (TERRAFORM_FOLDER / "outputs.tf").write_text(outputs(template), "utf-8")

@@ -1,4 +1,4 @@
-# Written by module.py of template.yaml: change that, and run this again.
+# Generated from template.yaml. To change it, edit template.yaml and run module.py.
 
 output "emitter_log_group_name" {
   description = "For running emitters; pass it to neuron-emf run as --log-group."

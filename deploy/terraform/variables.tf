@@ -1,4 +1,4 @@
-# Written by module.py of template.yaml: change that, and run this again.
+# Generated from template.yaml. To change it, edit template.yaml and run module.py.
 
 variable "alarm_email" {
   description = "E-mail address to subscribe to the alarm topic; it receives a message to confirm. Empty means no subscription."
@@ -29,7 +29,7 @@ variable "mode" {
 
   validation {
     condition     = contains(["direct", "kinesis", "drain"], var.mode)
-    error_message = "Mode is one of direct, kinesis, drain."
+    error_message = "Mode must be one of direct, kinesis, drain."
   }
 }
 
@@ -55,7 +55,7 @@ variable "retention_days" {
 
   validation {
     condition     = contains([14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653], var.retention_days)
-    error_message = "RetentionDays is one of 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653."
+    error_message = "RetentionDays must be one of 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653."
   }
 }
 
@@ -67,7 +67,7 @@ variable "stream_shards" {
 
   validation {
     condition     = var.stream_shards >= 0 && var.stream_shards <= 500
-    error_message = "StreamShards is from 0 to 500."
+    error_message = "StreamShards must be from 0 to 500."
   }
 }
 
@@ -86,7 +86,7 @@ variable "grace_seconds" {
 
   validation {
     condition     = var.grace_seconds >= 45 && var.grace_seconds <= 600
-    error_message = "GraceSeconds is from 45 to 600."
+    error_message = "GraceSeconds must be from 45 to 600."
   }
 }
 
@@ -98,7 +98,7 @@ variable "late_minutes" {
 
   validation {
     condition     = var.late_minutes >= 10 && var.late_minutes <= 1440
-    error_message = "LateMinutes is from 10 to 1440."
+    error_message = "LateMinutes must be from 10 to 1440."
   }
 }
 
@@ -110,7 +110,7 @@ variable "idle_after_minutes" {
 
   validation {
     condition     = var.idle_after_minutes >= 1 && var.idle_after_minutes <= 1440
-    error_message = "IdleAfterMinutes is from 1 to 1440."
+    error_message = "IdleAfterMinutes must be from 1 to 1440."
   }
 }
 
@@ -122,7 +122,7 @@ variable "silent_after_minutes" {
 
   validation {
     condition     = var.silent_after_minutes >= 2 && var.silent_after_minutes <= 55
-    error_message = "SilentAfterMinutes is from 2 to 55."
+    error_message = "SilentAfterMinutes must be from 2 to 55."
   }
 }
 
@@ -134,7 +134,7 @@ variable "max_clusters" {
 
   validation {
     condition     = var.max_clusters >= 1 && var.max_clusters <= 1500
-    error_message = "MaxClusters is from 1 to 1500."
+    error_message = "MaxClusters must be from 1 to 1500."
   }
 }
 
@@ -146,7 +146,7 @@ variable "close_memory" {
 
   validation {
     condition     = var.close_memory >= 512 && var.close_memory <= 10240
-    error_message = "CloseMemory is from 512 to 10240."
+    error_message = "CloseMemory must be from 512 to 10240."
   }
 }
 
@@ -179,7 +179,7 @@ variable "ledger_days" {
 
   validation {
     condition     = var.ledger_days >= 35 && var.ledger_days <= 3653
-    error_message = "LedgerDays is from 35 to 3653."
+    error_message = "LedgerDays must be from 35 to 3653."
   }
 }
 
@@ -233,7 +233,7 @@ variable "idle_core_percent_threshold" {
 
   validation {
     condition     = var.idle_core_percent_threshold >= 1 && var.idle_core_percent_threshold <= 100
-    error_message = "IdleCorePercentThreshold is from 1 to 100."
+    error_message = "IdleCorePercentThreshold must be from 1 to 100."
   }
 }
 
@@ -245,7 +245,7 @@ variable "idle_cost_threshold" {
 
   validation {
     condition     = var.idle_cost_threshold >= 1 && var.idle_cost_threshold <= 1000000
-    error_message = "IdleCostThreshold is from 1 to 1000000."
+    error_message = "IdleCostThreshold must be from 1 to 1000000."
   }
 }
 
@@ -257,7 +257,7 @@ variable "low_utilization_threshold" {
 
   validation {
     condition     = var.low_utilization_threshold >= 0 && var.low_utilization_threshold <= 100
-    error_message = "LowUtilizationThreshold is from 0 to 100."
+    error_message = "LowUtilizationThreshold must be from 0 to 100."
   }
 }
 
@@ -269,7 +269,7 @@ variable "execution_errors_threshold" {
 
   validation {
     condition     = var.execution_errors_threshold >= 1 && var.execution_errors_threshold <= 1000000
-    error_message = "ExecutionErrorsThreshold is from 1 to 1000000."
+    error_message = "ExecutionErrorsThreshold must be from 1 to 1000000."
   }
 }
 
@@ -309,7 +309,7 @@ variable "runtime" {
 
   validation {
     condition     = contains(["", "python3.11", "python3.12", "python3.13", "python3.14"], var.runtime)
-    error_message = "Runtime is one of empty, python3.11, python3.12, python3.13, python3.14."
+    error_message = "Runtime must be one of empty, python3.11, python3.12, python3.13, python3.14."
   }
 }
 

@@ -1,15 +1,14 @@
 """
-What a wheel carries for `neuron-emf deploy`: the functions in one zip, and both templates.
+Write the files of the wheel for `neuron-emf deploy`: the functions in one zip, and both templates.
 
     python deploy/wheel/carried.py FOLDER
 
-Every file in the order of its name, with a fixed time and fixed rights, and no
-bytecode: the same commit gives the same bytes on every machine.
+The same commit gives the same bytes on every machine: the zip has its files in the order of their
+names, with a fixed time and fixed permissions, and without bytecode.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -22,22 +21,24 @@ from neuron_emf.deploy.package import EMITTERS, FUNCTIONS_NAME, TEMPLATE_NAME, r
 from neuron_emitter import __version__
 
 CLONE: Final = Path(__file__).resolve().parents[2]
-BUILT_FUNCTION: Final = "IngestFunction"  # all functions have one artefact
-_TIME: Final = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say
-_RIGHTS: Final = 0o100644 << 16  # a file that everybody may read: Lambda's user is none of ours
-_UNIX: Final = 3
+BUILT_FUNCTION: Final = "IngestFunction"  # all functions have the same artefact
+_TIME: Final = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can have
+_PERMISSIONS: Final = 0o100644 << 16  # every user may read the file, so Lambda's user may
+_UNIX: Final = 3  # system that the permissions belong to, in the numbers of the zip format
 
 _ARCHITECTURE: Final = re.compile(
     r"^  Architecture:\n(?:    .+\n)+\n|(?<=[\[ ])Architecture, |, Architecture(?=])", re.MULTILINE
 )
-_CODE_URI: Final = "    CodeUri: lambda/\n"  # of Globals, which the AWS CLI does not package
+_CODE_URI: Final = (
+    "    CodeUri: lambda/\n"  # in Globals, where `aws cloudformation package` does not replace it
+)
 _FUNCTION_HEAD: Final = re.compile(
     r"^    Type: AWS::Serverless::Function\n(?:.+\n)*?    Properties:\n", re.MULTILINE
 )
 REPOSITORY_ADDRESS: Final = re.search(  # type: ignore[index]
     r'^Repository = "([^"]+)"', (CLONE / "pyproject.toml").read_text("utf-8"), re.MULTILINE
 )[1]
-"""The repository's address; templates name it too, in the links to their runbook."""
+"""The address of the repository. Templates repeat it in the links to their runbook."""
 
 _PAGE_ADDRESS: Final = f"{REPOSITORY_ADDRESS}/blob/main/docs/"
 _APPLICATION: Final = f"""\
@@ -57,18 +58,17 @@ _APPLICATION: Final = f"""\
 """
 
 
-def built(folder: Path) -> Path:
-    """Build lambda/ in *folder* as `sam build` does."""
+def build_functions(folder: Path) -> Path:
+    """Build lambda/ in *folder* as `sam build` does, and return the folder of the artefact."""
     target = folder / "artefact"
     words = ["make", "--silent", f"build-{BUILT_FUNCTION}", f"ARTIFACTS_DIR={target}"]
-    subprocess.run(  # noqa: S603 - our own words
-        [*words, f"PYTHON={sys.executable}"], cwd=CLONE / "lambda", check=True, env={**os.environ}
-    )
+    words.append(f"PYTHON={sys.executable}")
+    subprocess.run(words, cwd=CLONE / "lambda", check=True)  # noqa: S603 - words of this program
     return target
 
 
 def write_zip(source: Path, target: Path) -> None:
-    """Every file of *source* but bytecode, in one zip of always the same bytes."""
+    """Write the files of *source*, except bytecode, to the zip *target*, reproducibly."""
     names = sorted(
         path.relative_to(source).as_posix()
         for path in source.rglob("*")
@@ -77,19 +77,20 @@ def write_zip(source: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w") as archive:
         for name in names:
             entry = zipfile.ZipInfo(name, _TIME)
-            entry.create_system, entry.external_attr = _UNIX, _RIGHTS
-            # Stored: what compresses differs from one zlib to the next.
+            entry.create_system = _UNIX
+            entry.external_attr = _PERMISSIONS
+            # Stored, because releases of zlib compress to different bytes.
             entry.compress_type = zipfile.ZIP_STORED
             archive.writestr(entry, (source / name).read_bytes())
 
 
 def release_template(path: Path) -> str:
     """
-    Return the template of a release from the clone's at *path*: one text without includes.
+    Return the template of a release, made from the clone's template at *path*, without includes.
 
-    The Serverless Application Repository accepts it too. The repository requires metadata, and no
-    processor from a parameter; the functions run on either. The zip of the functions and the two
-    files that the template names belong in its folder.
+    The Serverless Application Repository accepts this template too. It requires metadata, and a
+    processor architecture that is not a parameter: the functions run on both architectures. The
+    zip of the functions, LICENSE and README.md must be in the folder of the template.
     """
     text = _ARCHITECTURE.sub("", read_template(path)).replace("[!Ref Architecture]", "[arm64]")
     text = _FUNCTION_HEAD.sub(
@@ -99,15 +100,15 @@ def release_template(path: Path) -> str:
 
 
 def with_public_pages(text: str) -> str:
-    """Return *text* with runbooks at the release's tag; those of a clone are at its branch."""
+    """Return *text* with its runbook links at the release's tag instead of the branch main."""
     return text.replace(_PAGE_ADDRESS, f"{REPOSITORY_ADDRESS}/blob/v{__version__}/docs/")
 
 
 def main() -> None:
-    """Write them to the folder that is named."""
+    """Write the zip of the functions and both templates to the folder in the first argument."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
-        write_zip(built(Path(temporary)), folder / FUNCTIONS_NAME)
+        write_zip(build_functions(Path(temporary)), folder / FUNCTIONS_NAME)
     (folder / TEMPLATE_NAME).write_text(release_template(CLONE / TEMPLATE_NAME), encoding="utf-8")
     emitters = with_public_pages((CLONE / EMITTERS).read_text(encoding="utf-8"))
     (folder / EMITTERS).write_text(emitters, encoding="utf-8")

@@ -38,11 +38,11 @@ def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path
     assert versions.notes(tmp_path, "7.8.9").startswith("### Added")
     assert "## Unreleased\n\n## 7.8.9 (" in (tmp_path / versions.CHANGELOG).read_text("utf-8")
     (wrong,) = versions.faults(tmp_path, "v7.9.0")
-    assert "The tag is v7.9.0, not v7.8.9." in wrong
+    assert "The tag is v7.9.0, expected v7.8.9." in wrong
     chart = tmp_path / "deploy/eks/chart/Chart.yaml"
     chart.write_text(chart.read_text("utf-8").replace("version: 7.8.9", "version: 7.8.8"), "utf-8")
     (wrong,) = versions.faults(tmp_path)
-    assert wrong.startswith("deploy/eks/chart/Chart.yaml says 7.8.8, not 7.8.9. Write")
+    assert wrong.startswith("deploy/eks/chart/Chart.yaml has version 7.8.8, expected 7.8.9.")
 
 
 @pytest.mark.skipif(not (REPOSITORY / ".venv-tools/bin").exists(), reason="needs make venvs")

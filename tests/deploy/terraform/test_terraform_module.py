@@ -147,5 +147,5 @@ def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     }
     expected = {**defaults, "Mode": "kinesis", "Chat": "true", "IdleAfterMinutes": "20"}
     assert expected == locals_["parameters"]
-    assert "Mode is one of direct, kinesis, drain." in evaluate(**given, mode="both")
-    assert "IdleAfterMinutes is from 1 to 1440." in evaluate(**given, idle_after_minutes="0")
+    assert "Mode must be one of direct, kinesis, drain." in evaluate(**given, mode="both")
+    assert "IdleAfterMinutes must be from 1 to 1440." in evaluate(**given, idle_after_minutes="0")
