@@ -158,6 +158,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
     assert out.replace("\n", "").isprintable()
     assert max(map(len, out.splitlines())) <= listing.TERMINAL_COLUMNS
     assert 5 == out.count("123,456.78")
+    assert 4 == out.count("…")
 
 
 @pytest.mark.parametrize(
