@@ -253,9 +253,18 @@ def test_ec2_takes_precedence_over_the_instances_report(ec2, changes, avoidable)
 
 
 @pytest.mark.parametrize(
-    ("worker", "avoidable"), [(None, 2), ("ml/a-0", 1), ("ml/a-1", 1), ("ml/b-1", 2)]
+    ("worker", "state", "avoidable"),
+    [
+        (None, "", 2),
+        ("ml/a-0", "a", 1),
+        ("ml/a-1", "a", 1),
+        ("ml/b-1", "a", 2),
+        ("ml/a-0", "?", 1),
+    ],
 )
-def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(worker, avoidable):
+def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(
+    worker, state, avoidable
+):
     """A minute is avoidable if its owner is fully idle in the cluster and no sibling works."""
     work = OwnerWork()
     hour = InstanceHour(ACCOUNTED_HOUR, HOUR_RULES)
@@ -265,9 +274,11 @@ def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(work
         )
     if worker:
         seen = OwnerWork()  # the work that another process read
-        counts = {"executions": 3, "execution_errors": 0}
-        executes = minute("a", ("0", worker, "", 3, None), minute=FIRST_ACCOUNTED + 1, **counts)
-        InstanceHour(ACCOUNTED_HOUR, HOUR_RULES).fold_minute(executes, seen)
+        done = 3 if state == "a" else 0
+        counts = {"executions": done, "execution_errors": 0}
+        owner = ("0", worker, "", done, None if done else 60)
+        other = minute(state, owner, minute=FIRST_ACCOUNTED + 1, **counts)
+        InstanceHour(ACCOUNTED_HOUR, HOUR_RULES).fold_minute(other, seen)
         work.fold_work(seen)
     (row,) = hour.rows(work)
     assert 2 * MICRO * avoidable == row.avoidable
