@@ -159,6 +159,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
     assert max(map(len, out.splitlines())) <= listing.TERMINAL_COLUMNS
     assert 5 == out.count("123,456.78")
     assert 4 == out.count("…")
+    assert "\n  team tttttt…\n" in out
 
 
 @pytest.mark.parametrize(
