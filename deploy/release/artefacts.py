@@ -33,9 +33,10 @@ _TOOLS_BIN: Final = CLONE / ".venv-tools/bin"
 _CARRIED_FOLDER: Final = CLONE / "neuron_emf/deploy"
 
 
-def _run(*words: str | Path, **variables: str) -> None:
+def _run(*words: str | Path, folder: Path = CLONE, **variables: str) -> None:
+    """Run the command *words* in *folder*, with *variables* and the commit's time for archives."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s()), **variables}
-    subprocess.run(words, check=True, cwd=CLONE, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - words of this program
+    subprocess.run(words, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - words of this program
 
 
 def _tracked() -> list[str]:
@@ -61,11 +62,7 @@ def distributions(folder: Path) -> None:
             shutil.copyfile(path, folder / f"neuron-emf-{version()}-{path.name}")
         script = "import setuptools.build_meta as b, sys; b.{}(sys.argv[1])"
         for hook in ("build_wheel", "build_sdist"):
-            words = [sys.executable, "-c", script.format(hook), str(folder)]
-            environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s())}
-            subprocess.run(  # noqa: S603 - words of this program
-                words, check=True, cwd=source, env=environment, stdout=subprocess.DEVNULL
-            )
+            _run(sys.executable, "-c", script.format(hook), folder, folder=source)
     for sdist in folder.glob("neuron_emf-*.tar.gz"):
         rewrite(sdist, commit_time_s())
 

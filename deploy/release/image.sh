@@ -5,8 +5,10 @@
 #   image.sh index NAME VERSION
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-what=$1 name=$2 version=$3
-case $what in
+action=$1
+name=$2
+version=$3
+case $action in
   build)
     docker buildx build --file deploy/container/Containerfile --provenance=false \
       --tag "$name:$version-$(uname -m)" "${4:---load}" .
@@ -16,7 +18,7 @@ case $what in
       "$name:$version-x86_64" "$name:$version-aarch64"
     ;;
   *)
-    echo "$what is neither build nor index." >&2
+    echo "Unknown action '$action'. Use build or index." >&2
     exit 2
     ;;
 esac

@@ -3,12 +3,12 @@
 #
 #   install-neuron-emf.sh BUNDLE [--cluster NAME] [--region NAME] [--log-group NAME] [--strict]
 #
-# BUNDLE is the file of deploy/systemd/bundle.sh: s3://BUCKET/KEY, or a path on a shared file system.
-# Without --cluster the emitter uses the name of the ParallelCluster; without --region the node's region.
+# BUNDLE is the file that deploy/systemd/bundle.sh wrote: s3://BUCKET/KEY, or a path on a shared file system.
+# By default the emitter uses the name of the ParallelCluster and the node's region.
 #
 # The script changes nothing on a node without Neuron devices (a head or login node). ParallelCluster
-# terminates a node whose action fails, and a node without an emitter is better than no node. So
-# without --strict a failure is only logged, and the exit code is 0. You may run the script again.
+# terminates a node if this action fails, and a node without an emitter is better than no node. So
+# without --strict the script only logs a failure and exits with 0. You can run the script again.
 set -euo pipefail
 
 root=${NEURON_EMF_ROOT:-} # another root folder, for tests
@@ -22,8 +22,8 @@ usage() {
 }
 
 has_neuron() {
-  # The driver may be loaded after this script, so the PCI bus is read too. The ids are from the
-  # driver: inf1 (four), trn1, inf2, trn2 and trn3 (two) of the vendor Amazon.
+  # The driver may be loaded after this script, so the script reads the PCI bus too. The vendor is
+  # Amazon. The driver lists these IDs: four of inf1, one each of trn1, inf2 and trn2, two of trn3.
   compgen -G "$root/dev/neuron[0-9]*" >/dev/null && return
   local vendor
   for vendor in "$root"/sys/bus/pci/devices/*/vendor; do
@@ -35,11 +35,11 @@ has_neuron() {
   return 1
 }
 
-# Sets an option in a file of settings if it is missing or commented out.
+# Set option $2 in the file of settings $1 to $3, unless the file already sets it.
 set_once() {
   local file=$1 name=$2 value=$3
   if grep -q "^$name *=" "$file"; then
-    say "$file already has $name: kept"
+    say "kept $name of $file"
   elif grep -q "^#$name *=" "$file"; then
     sed -i "s|^#$name *=.*|$name = \"$value\"|" "$file"
   else
@@ -47,7 +47,8 @@ set_once() {
   fi
 }
 
-# Installs a Python for the installer in $1 if it finds none. A bundle with packages is for one minor version.
+# Install a Python for the bundle in folder $1 if its installer finds none. A bundle with packages needs the
+# minor version in its file python-version.
 ensure_python() {
   local only=""
   [ ! -f "$1/python-version" ] || only=$(<"$1/python-version")
@@ -119,8 +120,8 @@ main() {
 }
 
 mkdir -p "$(dirname "$log")"
-is_installed=$(mktemp) # what the subshell has to tell beside its exit code
-# In a subshell, because -e has no effect behind `if` or `||`.
+is_installed=$(mktemp) # main writes to this file after the installation, before it starts the service
+# Run main in a subshell, because `set -e` has no effect in a command of `if` or `||`.
 set +e
 (
   set -e

@@ -4,10 +4,10 @@
 #   bundle.sh [--wheels]
 #
 # The bundle has the wheel, the pins, the unit and install.sh: unpack it and run `install.sh install`.
-# With --wheels it also has every pinned package, for machines that cannot reach a package index, or
-# for so many machines that an index would refuse them. These machines need the same processor type as
-# this one, and the minor version of the Python that packs; the bundle names it for install.sh.
-# PYTHON= sets the Python that packs, 3.10 or later. OUT= sets another folder than dist/ of the clone.
+# With --wheels it also has every pinned package, for machines that cannot reach a package index, or if
+# a package index would refuse the requests of all machines. These machines need the processor
+# architecture of this machine, and the same minor version of Python, which the bundle has in a file.
+# PYTHON= sets the Python of the build, 3.10 or later. OUT= sets another folder than dist/ of the clone.
 set -euo pipefail
 
 clone=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

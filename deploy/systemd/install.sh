@@ -12,8 +12,8 @@
 #   CLUSTER= REGION=        written into a new config.toml; an existing file is not changed
 #   PURGE=1                 uninstall also removes configuration and spool
 #
-# You may run it again: it replaces the whole program or nothing, and keeps your configuration.
-# The files that it installs are next to it: those of the clone, or those of the bundle.
+# You can run it again: it replaces the whole program or nothing, and keeps your configuration.
+# The files to install are next to this script, in the clone or in the bundle.
 set -euo pipefail
 umask 022 # the user of the service must be able to read files of root, whatever root's umask is
 
@@ -37,10 +37,10 @@ fail() {
   exit 1
 }
 
-# Succeeds if the installation changes this running machine.
+# Succeed if the installation changes this running machine.
 is_live() { [ -z "$DESTDIR" ] && [ -d /run/systemd/system ]; }
 
-# An upgrade and an uninstallation delete PREFIX, so it must be ours and not /usr/local.
+# Check that PREFIX is a folder of neuron-emf alone, because an upgrade and an uninstallation delete it.
 check_prefix() {
   [[ "$PREFIX" =~ ^/[A-Za-z0-9._/-]+$ && ! "$PREFIX/" =~ /\.{0,2}/ ]] ||
     fail "Invalid PREFIX $PREFIX. Use an absolute path of letters, digits and . _ - without empty parts, . or .."
@@ -49,19 +49,19 @@ check_prefix() {
   local folder=$DESTDIR$PREFIX
   [ -e "$folder" ] || [ -L "$folder" ] || return 0
   [ -f "$folder/pyvenv.cfg" ] && [ -f "$folder/bin/neuron-emf" ] && [ ! -L "$folder/bin/neuron-emf" ] ||
-    fail "$folder exists and is not an installation of neuron-emf. Use another folder with PREFIX=, or move this one."
+    fail "$folder exists and is not an installation of neuron-emf. Use another folder with PREFIX=, or move $folder away."
 }
 
-# Succeeds if every user may run it: the user of the service cannot read folders of root.
+# Succeed if every user may run the Python $1, because the user of the service cannot read root's folders.
 is_for_everybody() {
   [ -z "$DESTDIR" ] && command -v setpriv >/dev/null || return 0
   # Through env, because setpriv still has root's rights when it starts its command.
   setpriv --reuid=65534 --regid=65534 --clear-groups env "$1" -I -c 'import ensurepip, venv' 2>/dev/null
 }
 
-# Prints a Python that can make the environment, or fails with the package to install first. The
-# service cannot see home folders, so a Python in a home is used only if PYTHON names it. A bundle's
-# packages are for one minor version, which is in a file next to them.
+# Print the path of a Python that can make the environment, or fail with the package to install first.
+# The service cannot see home folders, so a Python in a home folder is used only if PYTHON sets it. The
+# packages of a bundle are for one minor version, which is in a file next to them.
 find_python() {
   local name found only=""
   [ ! -f "$here/python-version" ] || only=$(<"$here/python-version")
@@ -83,7 +83,7 @@ print(sys.executable if is_right else "")' "$only" 2>/dev/null) || continue
     esac
   done
   local expected="Python ${only:-3.10 or later} with venv that every user may run"
-  [ -z "$PYTHON" ] || fail "$PYTHON is not $expected. Use another with PYTHON=, or omit PYTHON."
+  [ -z "$PYTHON" ] || fail "$PYTHON is not $expected. Set another Python with PYTHON=, or omit PYTHON."
   local first="install Python ${only:-3.10 or later} with venv"
   local ID="" ID_LIKE=""
   if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
@@ -91,15 +91,15 @@ print(sys.executable if is_right else "")' "$only" 2>/dev/null) || continue
     . "${OS_RELEASE:-/etc/os-release}"
   fi
   case " $ID $ID_LIKE " in
-    *" amzn "*) first="dnf install -y python${only:-3.11}" ;; # its own python3 is 3.9 and must stay so
+    *" amzn "*) first="dnf install -y python${only:-3.11}" ;; # the system needs its python3, which is 3.9
     *" debian "* | *" ubuntu "*) first="apt-get update && apt-get install -y python${only:-3}-venv" ;;
     *" rhel "* | *" fedora "*) first="dnf install -y python${only:-3.12}" ;;
   esac
   fail "No $expected was found. Run \`$first\` and try again, or set PYTHON=."
 }
 
-# Makes the wheel: the bundle's wheel, or one built from a copy of this clone with the pinned
-# setuptools, which is removed later together with pip.
+# Put the wheel into folder $2: the bundle's wheel, or a wheel that Python $1 builds from a copy of this
+# clone. make_program later uninstalls the pinned setuptools of this build, together with pip.
 make_wheel() {
   local python=$1 folder=$2
   local clone=$here/../..
@@ -117,24 +117,27 @@ make_wheel() {
     --no-build-isolation --wheel-dir "$folder" "$folder/source"
 }
 
-# Makes the program in folder $1, to be moved to $2: no file may contain the first path.
+# Make the program in folder $1 from the wheel in folder $3. The program is moved to $2 later, so no file
+# may contain the path $1.
 make_program() {
-  local made=$1 place=$2 wheels=$3
+  local folder=$1
+  local destination=$2
+  local wheels=$3
   local pins=$here/requirements.txt
   [ -f "$pins" ] || pins=$here/../../requirements/emitter.txt
   local from=()
   [ ! -d "$here/wheels" ] || from=(--no-index --find-links "$here/wheels")
-  local pip=("$made/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps)
+  local pip=("$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps)
   "${pip[@]}" "${from[@]}" --require-hashes --requirement "$pins"
   "${pip[@]}" --no-index "$wheels"/neuron_emf-*.whl
-  "$made/bin/python" -m pip --quiet --disable-pip-version-check uninstall --yes setuptools pip
-  "$made/bin/python" -m compileall -q -s "$made" -p "$place" "$made/lib"
-  grep -rlIF "$made" "$made/bin" "$made/pyvenv.cfg" | while read -r file; do
-    [ -L "$file" ] || sed -i "s|$made|$place|g" "$file"
+  "$folder/bin/python" -m pip --quiet --disable-pip-version-check uninstall --yes setuptools pip
+  "$folder/bin/python" -m compileall -q -s "$folder" -p "$destination" "$folder/lib"
+  grep -rlIF "$folder" "$folder/bin" "$folder/pyvenv.cfg" | while read -r file; do
+    [ -L "$file" ] || sed -i "s|$folder|$destination|g" "$file"
   done
 }
 
-# Writes a file of the operator once; an existing file is kept.
+# Copy file $1 to $2, a file of the operator. Keep an existing file.
 keep_or_put() {
   if [ -e "$DESTDIR$2" ]; then
     say "kept $2"
@@ -143,7 +146,8 @@ keep_or_put() {
   fi
 }
 
-configured() {
+# Write config.toml with CLUSTER and REGION to file $1.
+write_config() {
   cp "$here/config.toml" "$1"
   [ -z "${CLUSTER:-}" ] || sed -i "s|^#cluster = .*|cluster = \"$CLUSTER\"|" "$1"
   [ -z "${REGION:-}" ] || sed -i "s|^#region = .*|region = \"$REGION\"|" "$1"
@@ -154,9 +158,8 @@ install_all() {
   [[ "${CLUSTER:-}${REGION:-}" =~ ^[A-Za-z0-9._:/@+=-]*$ ]] || fail "Invalid CLUSTER or REGION. Use letters, digits and . _ : / @ + = -, or write the name into $config yourself."
   local python work
   python=$(find_python)
-  # Not local: the trap runs when this function is over.
   work=$(mktemp -d)
-  # shellcheck disable=SC2064
+  # shellcheck disable=SC2064 # expand now, because the trap runs after this function
   trap "rm -rf '$work' '$DESTDIR$PREFIX.new'" EXIT
 
   say "creating $PREFIX with $python"
@@ -173,7 +176,7 @@ install_all() {
   install -D -m 644 "$work/unit" "$DESTDIR$unit"
   install -D -m 644 "$here/neuron-emf.sysusers" "$DESTDIR$sysusers"
   keep_or_put "$here/options.conf" "$options"
-  configured "$work/config.toml"
+  write_config "$work/config.toml"
   keep_or_put "$work/config.toml" "$config"
   mkdir -p "$DESTDIR$(dirname "$command")"
   ln -sfn "$PREFIX/bin/neuron-emf" "$DESTDIR$command"
@@ -181,7 +184,7 @@ install_all() {
   if is_live; then
     systemd-sysusers "$sysusers"
     systemctl daemon-reload
-    systemctl try-restart neuron-emf.service # a running one goes on with the new program
+    systemctl try-restart neuron-emf.service # a running service continues with the new program
   fi
   say "installed. Next steps:"
   say "  1. edit $config, if needed"
@@ -205,7 +208,7 @@ uninstall_all() {
   fi
   rmdir "$DESTDIR$(dirname "$options")" "$DESTDIR$(dirname "$config")" 2>/dev/null || true
   ! is_live || systemctl daemon-reload
-  say "uninstalled. Kept: the user neuron-emf, the group neuron, the spool in $spool and your configuration (PURGE=1 removes the last two)."
+  say "uninstalled. Kept: the user neuron-emf, the group neuron, the spool in $spool and your configuration (PURGE=1 removes spool and configuration)."
 }
 
 [ -n "$DESTDIR" ] || [ "$(id -u)" = 0 ] || fail "Must run as root, not as $(id -un). Use sudo, or install into a folder with DESTDIR=."

@@ -22,7 +22,7 @@ resource "aws_s3_object" "functions" {
   source_hash = local.functions
 
   lifecycle {
-    create_before_destroy = true # the old one is read when an upgrade is rolled back
+    create_before_destroy = true # CloudFormation reads the old object when it rolls back an upgrade
   }
 }
 
@@ -40,7 +40,7 @@ resource "aws_cloudformation_stack" "this" {
   name         = var.stack_name
   template_url = "https://${data.aws_s3_bucket.release.bucket_regional_domain_name}/${aws_s3_object.template.key}"
   parameters   = local.parameters
-  capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"] # roles without names of their own, SAM's transform
+  capabilities = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"] # unnamed roles, and SAM's transform
 
   depends_on = [aws_s3_object.functions]
 }

@@ -18,7 +18,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default (include "neuron-emf.name" .) -}}
 {{- else -}}
-{{- required "serviceAccount.name is needed where serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.name is empty and serviceAccount.create is false. Set the name of an existing service account." .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 
@@ -27,7 +27,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "neuron-emf.image" -}}
-{{- $repository := required "image.repository is needed: where you pushed the image, see docs/how-to/container.md" .Values.image.repository -}}
+{{- $repository := required "image.repository is empty. Set the repository to which you pushed the image, see docs/how-to/container.md." .Values.image.repository -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" $repository .Values.image.digest -}}
 {{- else -}}
@@ -35,7 +35,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{- /* A setting's value as its variable takes it: a list with commas, a number as it was written. */ -}}
+{{- /* Return a setting's value in the form of its variable: a list with commas, a whole number without a point. */ -}}
 {{- define "neuron-emf.setting" -}}
 {{- if kindIs "slice" . -}}{{ join "," . }}
 {{- else if kindIs "float64" . -}}{{ if eq (floor .) . }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
