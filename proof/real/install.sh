@@ -41,7 +41,7 @@ npm_packages() {
 
 install_slurm() {
   debian slurm-wlm=22.05.8-4+deb12u3 slurm-wlm-basic-plugins=22.05.8-4+deb12u3 munge=0.5.15-2+deb12u1
-  for program in slurmctld slurmd slurmstepd; do # what update-alternatives would do
+  for program in slurmctld slurmd slurmstepd; do # instead of update-alternatives
     ln -sf "$program-wlm" "$real/debian/usr/sbin/$program"
   done
 }
@@ -61,7 +61,7 @@ install_kinesalite() {
 install_spark() {
   if ! command -v java >/dev/null; then
     debian openjdk-17-jre-headless
-    ln -sf ../lib/jvm/java-17-openjdk-amd64/bin/java "$real/debian/usr/bin/java" # what update-alternatives would do
+    ln -sf ../lib/jvm/java-17-openjdk-amd64/bin/java "$real/debian/usr/bin/java" # instead of update-alternatives
   fi
   pypi spark pyspark==4.3.0
 }

@@ -6,7 +6,7 @@ set -eu
 real=$(cd "$(dirname "$0")/../.." && pwd)/.real
 export NEURON_EMF_PROOF_OVER="$real"
 if [ ! -d "$real/debian/usr" ] || ! unshare --mount true 2>/dev/null; then
-  exec "$@" # every part then reports what it misses
+  exec "$@" # each part then reports its missing programs
 fi
 mkdir -p "$real/scratch" "$real/debian/etc"
 # shellcheck disable=SC2016 # the inner shell expands

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Become a real systemd in namespaces of one's own: PID 1 over the root folder $1.
+# Become a real systemd in its own namespaces: PID 1 with the root folder $1.
 # test_systemd_unit.py runs it under `unshare --pid --fork --mount --cgroup`. It has no effect outside of
 # the namespace and ends with it.
 set -euo pipefail
