@@ -349,7 +349,7 @@ class CloseRun:
         published = self.table.read_publications(minute)
         facts: dict[str, RollupFacts] = {}
         # Also clusters that only an earlier publication has: their numbers may have changed.
-        for cluster in sorted(clusters.keys() | silent.keys() | published.keys()):
+        for cluster in sorted(clusters.keys() | published.keys()):
             self._clock.check()
             in_progress = clusters.get(cluster) or RollupInProgress(cluster, self.rules)
             rollup = in_progress.finish(silent.get(cluster, []))

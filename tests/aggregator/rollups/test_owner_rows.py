@@ -288,7 +288,10 @@ def test_too_many_owners_are_not_reported_in_part(monkeypatch):
 
 
 def test_a_row_has_reserved_cores_and_minutes_without_work():
-    """A row has the number of reserved cores and the shortest quiet time over all instances."""
+    """
+    A row has the number of reserved cores and the shortest quiet time over all instances. While an
+    owner executes on one of its instances, none of its job is fully idle.
+    """
     waits = Owner("0", "ml/a-1", executions=0, quiet_minutes=30)
     none = {"execution_errors": 0}
     fleet = [
@@ -317,6 +320,14 @@ def test_a_row_has_reserved_cores_and_minutes_without_work():
 
     free = (UNALLOCATED_OWNER, 1, None, None)
     assert {("ml/b", 3, 3, 20), ("ml/a-1", 1, None, 30), free} == reported(*fleet)
-    works = Owner("0", "ml/a-0", executions=9)
-    sibling = cores("b", instance_id="i-3", owners=(works,), executions=9, **none)
-    assert ("ml/a-1", 1, None, None) in reported(*fleet, sibling)
+    siblings = [
+        cores(
+            "a",
+            instance_id=f"i-a{executions}",
+            owners=(Owner("0", "ml/a-0", executions=executions),),
+            executions=executions,
+            **none,
+        )
+        for executions in (0, 9)
+    ]
+    assert ("ml/a-1", 1, None, None) in reported(*fleet, *siblings)
