@@ -36,24 +36,10 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
     assert {12: 1, 1: 0, 8: 0, 13: 0} == published
 
 
-def test_the_last_rollup_of_each_cluster_is_kept():
+def test_the_last_rollup_and_the_last_with_errors_are_kept_for_each_cluster():
     """
-    The kept rollup of a cluster is that of its latest minute, even if an older minute is restated.
-    """
-    stack = MemoryStack()
-    on_time(stack, 0, 1)
-    on_time(stack, 1, cluster="serving")
-    stack.close(MINUTE_END_S + 60 + 50)
-    stack.deliver(MINUTE_END_S + 130, record(instance_id="i-2"))
-    stack.close(MINUTE_END_S + 60 + 110)
-    minute, line = stack.table.last_rollups["minute", "training"]
-    assert MINUTE + 1 == minute == json.loads(line)["_aws"]["Timestamp"] // 60_000
-    assert MINUTE + 1 == stack.table.last_rollups["minute", "serving"][0]
-
-
-def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
-    """
-    The last rollup with errors is kept, because the last minute may have none when the alarm fires.
+    The kept rollups of a cluster are those of its latest minute, even if an older minute is
+    restated, and of its latest errors, because the minute in which an alarm fires may have none.
     """
     stack = MemoryStack()
     on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
@@ -63,19 +49,18 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
         stack.close(MINUTE_END_S + 60 * offset + 50)
 
     def kept():
-        return {
-            about: minute - MINUTE for (about, _), (minute, _) in stack.table.last_rollups.items()
-        }
+        return {key: minute - MINUTE for key, (minute, _) in stack.table.last_rollups.items()}
 
-    assert {"minute": 2, "errors": 0, "hardware": 1} == kept()
+    minute, errors, hardware = ((about, "training") for about in ("minute", "errors", "hardware"))
+    assert {minute: 2, errors: 0, hardware: 1} == kept()
     line = json.loads(stack.table.read_last_rollup("errors", "training"))
     assert 3 == line["ExecutionErrors"]
     assert "rollup" == line["Kind"]
-    stack.deliver(
-        MINUTE_END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1)
-    )
+    late = {"minute": MINUTE + 1, "instance_id": "i-2", "execution_errors": 1}
+    stack.deliver(MINUTE_END_S + 190, record(**late), record(cluster="serving", **late))
     stack.close(MINUTE_END_S + 240)
-    assert {"minute": 2, "errors": 2, "hardware": 1} == kept()
+    serving = {("minute", "serving"): 1, ("errors", "serving"): 1}
+    assert {minute: 2, errors: 1, hardware: 1, **serving} == kept()
 
 
 def test_the_last_rollup_with_silent_instances_is_kept():
