@@ -13,7 +13,7 @@ from neuron_emf.check.aws_client import ACCESS, Answer
 from neuron_wire.names import MINUTE_MS
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.verdict.histories import LONG_AGO, OTHER_INSTANCE, Kind, minute
-from tests.neuron_emf.verdict.instance_world import MEMBER, WORLD_JOB, InstanceWorld
+from tests.neuron_emf.verdict.instance_world import WORLD_JOB, InstanceWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,15 +96,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
         "group-minimum manager protections",
         lambda w: w.join_group(InstanceId=OTHER_INSTANCE),
     ),
-    # its manager would start another instance, or is unknown
-    ("ParallelCluster", "manager", lambda w: w.tag("parallelcluster:node-type")),
-    ("PCS", "manager", lambda w: w.tag("aws:pcs:cluster-id", "pcs_1")),
-    ("Batch", "manager", lambda w: w.tag("AWSBatchServiceTag", "batch")),
-    (
-        "node in no group",
-        "manager",
-        lambda w: (w.leave_group(), w.tag("aws:eks:cluster-name", "prod")),
-    ),
+    # its manager is unknown, or a service; test_managers has those that start another instance
     (
         "scheduler that no tag names",
         "manager",
@@ -114,11 +106,6 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
         "scheduler that the emitter does not see",
         "manager",
         lambda w: (w.join_node_group(), w.change(0, Reservations="none")),
-    ),
-    (
-        "ECS failures",
-        "manager",
-        lambda w: w.join_ecs(failures=[{"arn": MEMBER, "reason": "MISSING"}]),
     ),
     ("ECS describes less than it lists", "manager", InstanceWorld.join_ecs),
     (

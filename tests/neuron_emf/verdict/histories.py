@@ -194,11 +194,6 @@ LINE_HISTORIES = {
             "known-cores",
             lambda w: _at(w, **w.core("?"), UnknownReason="devices-not-seen"),
         ),
-        (
-            "core unknown before a restart",
-            "known-cores",
-            lambda w: w.restart(minute(w), w.core("?")),
-        ),
         ("emitter that sees fewer cores", "known-cores", lambda w: _fewer_cores(w, 0, 60)),
         ("minute with fewer cores", "known-cores", lambda w: _fewer_cores(w, 30, 31)),
         (
@@ -226,7 +221,6 @@ LINE_HISTORIES = {
         # a process holds cores
         ("held in a minute", "no-holder", lambda w: _at(w, **w.held())),
         ("held by a process without a name", "no-holder", lambda w: _at(w, **w.core("a"))),
-        ("held before a restart", "no-holder", lambda w: w.restart(minute(w), w.held())),
         ("holders that a line leaves out", "no-holder", lambda w: _at(w, HoldersMore=1)),
         (
             "owners that a line leaves out",

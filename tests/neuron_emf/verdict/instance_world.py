@@ -32,8 +32,8 @@ def bare_instance(
         "InstanceId": instance_id,
         "InstanceType": instance_type,
         "LaunchTime": LAUNCHED,
-        "State": {"Name": "running", "Code": 16},
-        "Placement": {"AvailabilityZone": zone, "GroupName": ""},
+        "State": {"Name": "running"},
+        "Placement": {"AvailabilityZone": zone},
         "Tags": [{"Key": "Name", "Value": "worker-7"}],
     }
     described = {"OwnerId": "123456789012", "Instances": [{**instance, **more}]}
@@ -295,12 +295,12 @@ class InstanceWorld:
         self.instance["Tags"] = []
         self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": []}
 
-    def join_ecs(self, *ids: str, **more: Any) -> None:
+    def join_ecs(self, *ids: str) -> None:
         """List it in a cluster of ECS, which describes what it lists as *ids*."""
         self.answers["list_clusters"] = {"clusterArns": [f"{ECS_ARN}:cluster/prod"]}
         self.answers["list_container_instances"] = {"containerInstanceArns": [MEMBER]}
         described = [{"containerInstanceArn": MEMBER, "ec2InstanceId": ec2_id} for ec2_id in ids]
-        self.answers["describe_container_instances"] = {"containerInstances": described, **more}
+        self.answers["describe_container_instances"] = {"containerInstances": described}
 
     def join_hyperpod(self) -> None:
         """Make it a node of HyperPod, which EC2 does not know."""

@@ -281,31 +281,12 @@ def test_quiet_minutes_count_from_when_an_owner_came():
     assert 1 == later.owners[0].quiet_minutes
 
 
-TRN1 = hardware(16, 2)
-
-
-def runtime_using(pid, used, held):
-    """Return a runtime that uses some cores and has a byte on others."""
-    shares = [50 if core in used else 0 for core in range(32)]
-    return runtime(counters(shares), memory(dict.fromkeys(held, 1)), pid=pid, tag="1")
-
-
-def trn1(*runtimes, **members):
-    """Return a report of 32 cores."""
-    return report(*runtimes, **{"neuron_hardware_info": TRN1, **members})
-
-
 def test_a_process_that_outlived_its_pod_keeps_its_name():
     """A process without its pod keeps the old pod's name, even if the core has a new pod."""
     fold = Fold(
-        FoldSettings(period_s=5.0), owner_of=lambda _pid: RuntimeOwner("ml/old", "ml", gone=True)
+        FoldSettings(period_s=60.0), owner_of=lambda _pid: RuntimeOwner("ml/old", "ml", gone=True)
     )
-    add(
-        fold,
-        trn1(runtime_using(7, [], [3]), neuron_k8s_info=kubernetes({3: "ml/new"})),
-        REPORTS_START_S,
-    )
-    (holder,) = closed(fold).holders
+    (holder,) = node(fold, 0, using(7, 3), neuron_k8s_info=kubernetes({3: "ml/new"})).holders
     assert "ml/old" == holder.name
     assert "ml" == holder.team
     assert holder.gone is True
