@@ -24,8 +24,8 @@ from benchmarks.sample_reports import REPOSITORY, environment
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.report.chargeback import BILL_COLUMNS
 from neuron_emf.report.collection import collect
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.exports import json_text
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
 

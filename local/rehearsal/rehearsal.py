@@ -52,8 +52,8 @@ from local.rehearsal.rehearsal_stack import (
 from local.rehearsal.workspace import StoppedError, step
 from neuron_emf.account import rehearsed_account
 from neuron_emf.report.chargeback import chargeback
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.month_ledger import S3
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from neuron_words.then_words import price_sentences
 
 if TYPE_CHECKING:
     from neuron_emf.report.chargeback_rows import Chargeback, ChargebackRow
-    from neuron_emf.report.command import IdleReportSettings
     from neuron_emf.report.cost_table import TableRow
+    from neuron_emf.report.settings import IdleReportSettings
 
 REASON_REMEDIES: Final = {
     "hours without any charge": (

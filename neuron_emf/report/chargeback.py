@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from neuron_emf.account import Account
-    from neuron_emf.report.command import IdleReportSettings
+    from neuron_emf.report.settings import IdleReportSettings
 
 REHEARSED_EXPORT: Final = "exports/focus/data/"
 """The export's prefix in the ledger's bucket of a rehearsal."""

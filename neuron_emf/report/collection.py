@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_accounts.teams import TeamRules
-    from neuron_emf.report.command import IdleReportSettings
     from neuron_emf.report.idle_report import IdleReport
+    from neuron_emf.report.settings import IdleReportSettings
 
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from neuron_accounts.then import Then
     from neuron_emf.reading.periods import Period
-    from neuron_emf.report.command import IdleReportSettings
     from neuron_emf.report.cost_table import CostTable, TableRow
+    from neuron_emf.report.settings import IdleReportSettings
     from neuron_wire.line_members import JsonObject
 
 TEAM_HINT: Final = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.report.chargeback import BILL_COLUMNS
-from neuron_emf.report.command import IdleReportSettings
+from neuron_emf.report.settings import IdleReportSettings
 
 if TYPE_CHECKING:
     import random

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emf.report.chargeback_rows import Chargeback
-    from neuron_emf.report.command import IdleReportSettings
+    from neuron_emf.report.settings import IdleReportSettings
 
 TITLE: Final = "Spark"
 CLAIM: Final = (

@@ -53,8 +53,8 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.report import terminal
 from neuron_emf.report.bill_report import bill_report
 from neuron_emf.report.chargeback import chargeback
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.month_ledger import S3, month_hours
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.names import HOUR_MS
 from proof.emitter_process import HUNG_AFTER_S
 from tests.hour import HOUR_END_S

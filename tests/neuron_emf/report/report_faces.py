@@ -18,8 +18,8 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import WHOLE_TIME, Period
 from neuron_emf.report import exports, terminal
 from neuron_emf.report.collection import then_by_days
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.idle_report import Reading, ledger_report
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.names import HOUR_MS
 from neuron_wire.owners import Owner
 from proof.factories.records import message, record

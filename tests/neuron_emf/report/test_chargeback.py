@@ -25,11 +25,11 @@ from neuron_emf.report.chargeback_rows import (
     assign_unassigned,
     units_of,
 )
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.cost_table import CENT, COST_MEMBERS, ROW_LABELS, CostRow
 from neuron_emf.report.idle_report import Reading
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
+from neuron_emf.report.settings import IdleReportSettings
 from neuron_emitter.errors import SettingsError
 from neuron_wire.core_members import round_half_even
 from proof.factories.records import AN_INSTANCE

@@ -13,9 +13,9 @@ import pytest
 from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.reading.ledger_bucket import LedgerFolder
 from neuron_emf.report import collection
-from neuron_emf.report.command import IdleReportSettings
 from neuron_emf.report.cost_table import ROW_LABELS
 from neuron_emf.report.month_ledger import cluster_hours
+from neuron_emf.report.settings import IdleReportSettings
 from proof.factories.records import message, record
 from tests.hour import HOUR_START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
