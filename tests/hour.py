@@ -26,7 +26,6 @@ from proof.memory_table import MemoryTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aggregator.findings.outbox import FindingsOutlet
     from local.rehearsal.live_fleet import FleetInstance
 
 HOUR_START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
@@ -111,14 +110,12 @@ def _settle(table: MemoryTable, folder: Path) -> None:
     assert outcome.hours_settled == 1
 
 
-def rollups_of(lines: list[str], outlet: FindingsOutlet | None = None) -> list[str]:
+def rollups_of(lines: list[str]) -> list[str]:
     """Return the lines that close prints if *lines* arrive in time, minute by minute."""
-    return _closed(lines, outlet)[1]
+    return _closed(lines)[1]
 
 
-def _closed(
-    lines: list[str], outlet: FindingsOutlet | None = None
-) -> tuple[MemoryTable, list[str]]:
+def _closed(lines: list[str]) -> tuple[MemoryTable, list[str]]:
     by_minute: dict[int, list[str]] = {}
     for line in lines:
         if '"Kind":"minute"' in line:  # the subscription's filter
@@ -137,7 +134,6 @@ def _closed(
                 emit=printed.append,
                 now_s=partial(float, closed_s),
                 remaining_s=lambda: 50.0,
-                outlet=outlet,
             ).run()
     return table, printed
 

@@ -71,13 +71,8 @@ def test_any_split_of_any_copies_stores_each_record(picks, cuts, packed):
     edges = [0, *sorted(cuts), len(picks)]
     for first, last, in_packs in zip(edges, edges[1:], packed, strict=False):
         taken(lines(*(records[n] for n in picks[first:last])), table=table, in_packs=in_packs)
-    expected = {(n_minute(records[n]), *identity_of(records[n])) for n in picks}
+    expected = {(records[n].minute_ms // 60_000, *identity_of(records[n])) for n in picks}
     assert expected == set(identities(table))
-
-
-def n_minute(minute_record) -> int:
-    """Return the minute of a record."""
-    return minute_record.minute_ms // 60_000
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,11 @@ def _cores(ranges):
 
 @given(hours())
 def test_an_hour_adds_up(hour):
-    """Core-minutes add up to cores times minutes. Busy, used and idle never exceed allocated."""
+    """
+    Core-minutes add up to cores times minutes. Busy, used and idle never exceed allocated.
+
+    Known and unknown time each add up to the cost of the instance-hour, rounded once.
+    """
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
     assert sum(row.allocated for row in rows) == MICRO * sum(
@@ -145,6 +149,18 @@ def test_an_hour_adds_up(hour):
             assert row.avoidable_cost + row.committed_cost <= row.idle_cost <= row.list_cost
             assert bool(row.committed_cost) <= bool(row.committed)
         assert (row.list_cost is None) == (row.unpriced == row.allocated) == (row.basis is None)
+    exact = {True: Fraction(0), False: Fraction(0)}
+    for part, was_there in [
+        *((record, True) for record in records),
+        *((part, False) for part in unknown),
+    ]:
+        price = HOUR_PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
+        for letter in part.core_state:
+            usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
+            exact[was_there and letter != "?"] += usd
+    for is_known, usd in exact.items():
+        costs = [row.list_cost or 0 for row in rows if (row.owner != "[unknown]") == is_known]
+        assert sum(costs) == round(usd * 10**9)
 
 
 @given(hours())
@@ -189,25 +205,6 @@ def _has_a_core(record, owner):
     free = {core for core, letter in enumerate(record.core_state) if letter == "u"}
     reserved = _cores(owner.reserved) if owner.reserved else ()
     return not free.issuperset(_cores(owner.cores)) or not free.isdisjoint(reserved)
-
-
-@given(hours())
-def test_costs_conserve_the_hour(hour):
-    """Known and unknown time each add up to the cost of the instance-hour, rounded once."""
-    records, unknown = hour
-    rows = rows_of(*records, unknown=unknown).values()
-    exact = {True: Fraction(0), False: Fraction(0)}
-    for part, was_there in [
-        *((record, True) for record in records),
-        *((part, False) for part in unknown),
-    ]:
-        price = HOUR_PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
-        for letter in part.core_state:
-            usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
-            exact[was_there and letter != "?"] += usd
-    for is_known, usd in exact.items():
-        costs = [row.list_cost or 0 for row in rows if (row.owner != "[unknown]") == is_known]
-        assert sum(costs) == round(usd * 10**9)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def an_hour_at_once(minute):
 
 STACK_FAULTS = {
     "nothing": lambda _: {},
-    "the subscription filter is deleted": starved,
+    "the subscription filter is deleted, or ingest is throttled": starved,
     "ingest may not be invoked": lambda minute: {**starved(minute), "delivery": FLEET_INSTANCES},
     "ingest may not write to the table": lambda minute: {
         **starved(minute),
@@ -95,7 +95,6 @@ STACK_FAULTS = {
         "ingest_errors": 4,
         "dead": FLEET_INSTANCES if minute >= 3 else None,
     },
-    "ingest is throttled": starved,
     "half of the deliveries are throttled": lambda minute: {
         "invocations": FLEET_INSTANCES // 2,
         "silent": FLEET_INSTANCES // 2 * int(minute >= SILENT_AFTER),
@@ -105,13 +104,11 @@ STACK_FAULTS = {
         "dead": 1 if minute == 3 else None,
     },
     "a poisoned batch of the stream": lambda minute: {"age_ms": 60_000 * minute},
-    "close is not invoked": lambda _: {**NO_CLOSE, "close_errors": None},
-    "close is throttled": lambda _: {**NO_CLOSE, "close_errors": None},
-    "close fails": lambda _: {**NO_CLOSE, "close_errors": 1},
+    "close is not invoked or is throttled": lambda _: {**NO_CLOSE, "close_errors": None},
+    "close fails or takes its whole time limit": lambda _: {**NO_CLOSE, "close_errors": 1},
     "close fails once in ten minutes": lambda minute: (
         {**NO_CLOSE, "close_errors": 1} if minute % 10 == 0 else {"closed": 1 + (minute % 10 == 1)}
     ),
-    "each run of close takes its whole time limit": lambda _: {**NO_CLOSE, "close_errors": 1},
     "close does not keep up": lambda _: {"waiting": 3},
     "explain fails on an event": lambda minute: {
         "explain_errors": int(minute in (0, 1, 3)),
@@ -124,9 +121,11 @@ STACK_FAULTS = {
         "disabled_rollups": 2,
     },
     "more clusters than MaxClusters": lambda _: {"rejected": 1},
-    "a settled fleet that is quiet": lambda _: {**NOT_INVOKED, "lines": None},
+    "a quiet fleet, or foreign lines alone in an adopted group": lambda _: {
+        **NOT_INVOKED,
+        "lines": None,
+    },
     "events and runtime lines only": lambda _: {**NOT_INVOKED, "lines": None, "silent": None},
-    "foreign lines alone in an adopted group": lambda _: {**NOT_INVOKED, "lines": None},
     "foreign lines with our term": lambda _: {"rejected": 3},
     "an instance without network for an hour": an_hour_at_once,
     "lines that are all too late": lambda minute: {
@@ -145,21 +144,18 @@ STACK_FAULTS = {
 # By fault: minutes after which an alarm is in ALARM, and after which it is OK again.
 STARVED = {"SilentInstances": (12, 67), "LinesNotStored": (12, None)}
 ALARM_SPANS: dict[str, dict[str, tuple[int, int | None]]] = {
-    "the subscription filter is deleted": STARVED,
+    "the subscription filter is deleted, or ingest is throttled": STARVED,
     "ingest may not be invoked": {**STARVED, "DeliveryErrors": (2, None)},
     "ingest may not write to the table": {
         **STARVED,
         "FunctionErrors": (4, None),
         "Undelivered": (5, None),
     },
-    "ingest is throttled": STARVED,
     "half of the deliveries are throttled": {"SilentInstances": (12, None)},
     "a poisoned delivery": {"Undelivered": (5, 19)},
     "a poisoned batch of the stream": {"IteratorAge": (9, None)},
-    "close is not invoked": {"NoMinuteClosed": (12, None)},
-    "close is throttled": {"NoMinuteClosed": (12, None)},
-    "close fails": {"NoMinuteClosed": (12, None), "FunctionErrors": (4, None)},
-    "each run of close takes its whole time limit": {
+    "close is not invoked or is throttled": {"NoMinuteClosed": (12, None)},
+    "close fails or takes its whole time limit": {
         "NoMinuteClosed": (12, None),
         "FunctionErrors": (4, None),
     },

@@ -13,35 +13,14 @@ from proof.factories.invocations import SAMPLE_STREAM
 from proof.factories.records import MINUTE
 
 
-def registry(*minutes, gone=False) -> Registry:
-    """
-    Return a registry of one instance seen in *minutes*: silent after 5 minutes, forgotten after 60.
-    """
-    new_registry = Registry(silent_after_minutes=5)
-    for minute in minutes:
-        new_registry.record_presence("training", SAMPLE_STREAM, minute, "trn1.2xlarge", gone=gone)
-    return new_registry
-
-
-def expected(registry_of_one: Registry, minute: int) -> bool:
-    """Return True if close waits for the instance in *minute*."""
-    return ("training", SAMPLE_STREAM) in set(
-        registry_of_one.expected(bucket_of(SAMPLE_STREAM), minute)
-    )
-
-
-def silent(registry_of_one: Registry, minute: int) -> bool:
-    """Return True if the instance is silent in *minute*."""
-    return bool(registry_of_one.silent_by_cluster(minute).get("training"))
-
-
 def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
     """
     A later record of the minute revokes a clean shutdown, because the emitter restarted in it.
     """
-    one_instance = registry(MINUTE, gone=True)
-    one_instance.record_presence("training", SAMPLE_STREAM, MINUTE, None, gone=False)
-    assert silent(one_instance, MINUTE + 10)
+    instances = Registry(silent_after_minutes=5)
+    for gone in (True, False):
+        instances.record_presence("training", SAMPLE_STREAM, MINUTE, None, gone=gone)
+    assert instances.silent_by_cluster(MINUTE + 10)["training"]
 
 
 # --- size ---
@@ -52,7 +31,7 @@ def test_a_hundred_thousand_instances_fit_the_items():
     With a history of restarts for each instance, the fullest bucket stays under a fifth of
     DynamoDB's 400 KB.
     """
-    full_registry = registry()
+    full_registry = Registry(silent_after_minutes=5)
     names = [
         f"i-{hashlib.sha256(bytes(str(number), 'ascii')).hexdigest()[:17]}"
         for number in range(100_000)

@@ -44,7 +44,7 @@ def row(hour=END_HOUR - 1, owner="slurm:7 ann", **changes):
     return LedgerRow(hour=hour, owner=owner, **{**given, **changes})
 
 
-def week_of(rows=(), hours=WEEK_OF_HOURS, missing=()):
+def week_of(rows, hours=WEEK_OF_HOURS, missing=()):
     """Return seven days, all in the ledger except the *missing* hours."""
     week = Week(hours=hours)
     week.fold_hours(
@@ -140,13 +140,14 @@ def test_missing_hours_are_named_and_are_no_saving():
     hour.
     """
     rows = [row(hour) for hour in WEEK_OF_HOURS]
-    before = week_of([row(hour) for hour in WEEK_OF_HOURS], WEEK_OF_HOURS)
-    shown = said(rows, before, missing=list(WEEK_OF_HOURS)[:84])
-    assert "As much per settled hour as in the 7 days before (168.00 USD)." in shown
-    assert "of stack s: 84 of 168 hours from 2025-11-17 16:00 UTC to 2025-11-24 16:00" in shown
-    week = week_of(rows, missing=list(WEEK_OF_HOURS)[:2])
-    subject = "166.00 USD idle in 7 days; 166 of 168 hours settled"
-    assert f"s: {subject}" == digest_message(week, before, "s", "us-east-1").subject
+    before = week_of(rows)
+    week = week_of(rows, missing=WEEK_OF_HOURS[:84])
+    message = digest_message(week, before, "s", "us-east-1")
+    text = message.body
+    assert "As much per settled hour as in the 7 days before (168.00 USD)." in text
+    assert "of stack s: 84 of 168 hours from 2025-11-17 16:00 UTC to 2025-11-24 16:00" in text
+    subject = "84.00 USD idle in 7 days; 84 of 168 hours settled"
+    assert f"s: {subject}" == message.subject
     assert subject == digest_message(week, before, "s" * 60, "us-east-1").subject
 
 

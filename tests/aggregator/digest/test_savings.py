@@ -161,6 +161,7 @@ def reference(lines):
             row.get("CommittedCoreMinutes", 0) for rows in by_hour.values() for row in rows
         )
         savings[cluster] = {
+            "cluster": cluster,
             "hours": len(by_hour),
             "released": released,
             "saved": sum(saved) * 10**9 if saved or not released else None,
@@ -188,19 +189,13 @@ def test_savings_are_those_of_the_rows_in_the_report_and_in_the_digest(runs):
     report, _ = then_by_days(rows, TeamRules())
     savings = savings_of(report.cluster_hours, len(PERIOD))
     expected = reference(map(row_line, rows))
-    assert expected == {saving.cluster: _without_cluster(saving) for saving in savings}
+    assert expected == {saving.cluster: saving._asdict() for saving in savings}
     assert savings == savings_of(week.cluster_hours, len(PERIOD))
     money = [saving.saved or 0 for saving in savings]
     assert sorted(money, reverse=True) == money
     digest = digest_text(week, Week(hours=PERIOD), "s", "us-east-1")
     for sentence in savings_sentences(savings, len(PERIOD)):
         assert sentence in digest
-
-
-def _without_cluster(saving):
-    members = saving._asdict()
-    del members["cluster"]
-    return members
 
 
 def test_a_first_summary_has_the_same_costs_and_no_savings():

@@ -17,16 +17,6 @@ from proof.factories.records import MINUTE, lines
 from tests.aggregator.findings.findings_fleet import idle
 
 
-class Client:
-    """An EventBridge client with one fixed answer."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def put_events(self, **_request):
-        return self.answer
-
-
 @pytest.fixture
 def accepted(functions):  # noqa: ARG001 - the table is in the same pretended AWS
     """Return the entries that were put on the default bus, as they were sent."""

@@ -125,11 +125,6 @@ def in_progress(instances):
     return sums
 
 
-def rolled_up(instances):
-    """Return the rollup of the records of each instance."""
-    return in_progress(instances).finish([])
-
-
 HALF_HELD = record(
     core_state="au",
     utilization_percent=(0.0, 0.0),
@@ -215,7 +210,7 @@ def test_stragglers_are_those_of_the_reference(instances):
         ]
         for number, own in enumerate(instances)
     ]
-    rollup = rolled_up(records)
+    rollup = in_progress(records).finish([])
     (expected,) = reference.rollups([own[0] for own in records]).values()
     assert expected.get("Stragglers") == rollup.gauges.get("Stragglers")
     assert (rollup.gauges.get("Stragglers") or 0) == len(rollup.lists.get("StragglerInstances", ()))

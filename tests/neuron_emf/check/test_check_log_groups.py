@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from local.alarms.template import load_template
-from neuron_emf.account import Account
-from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.log_groups import (
     KIND,
     PATTERN,
-    check_subscription,
     probe_line,
     selects,
 )
@@ -24,20 +19,6 @@ from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
 from proof.factories.records import RECORDS_GROUP
-
-CHECKED_GROUPS = Account("records", "rollups", "neuron-emf")
-FILTER = {
-    "filterName": "neuron-emf-minutes",
-    "filterPattern": PATTERN,
-    "destinationArn": "arn:aws:lambda:us-west-2:1:function:neuron-emf-IngestFunction-0a1B",
-}
-
-
-def subscribed(**members):
-    """Return the result of the check of a filter with these members."""
-    answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
-    client: Any = SimpleNamespace(ask_all=lambda *_, **__: answer, account=CHECKED_GROUPS)
-    return check_subscription(client)
 
 
 @pytest.mark.parametrize(

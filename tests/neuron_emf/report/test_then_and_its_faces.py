@@ -11,10 +11,9 @@ from hypothesis import given, settings
 
 from aggregator.digest.function import Week, digest_message
 from neuron_accounts.core_time import CostRules
-from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
+from neuron_accounts.ledger import LedgerRow
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key, then_of
-from neuron_emf.reading.ledger_bucket import rows
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days
@@ -22,7 +21,14 @@ from neuron_emf.report.cost_table import ROW_LABELS
 from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER, WEEK_HOURS
 from proof.factories.records import message
 from tests.aggregator.cluster_world import WORLD_PRICES
-from tests.aggregator.settle.test_settle import SETTLED_HOUR, Bucket, fleets, settle, world_of
+from tests.aggregator.settle.test_settle import (
+    SETTLED_HOUR,
+    Bucket,
+    fleets,
+    ledger_of,
+    settle,
+    world_of,
+)
 from tests.neuron_emf.report.report_faces import (
     EVIL_OWNERS,
     ParsedPage,
@@ -38,11 +44,6 @@ from tests.neuron_emf.report.report_faces import (
 RATE = "cost_per_million_executions"
 
 
-def rows_in(objects, hour):
-    """Return the rows of an hour of a ledger."""
-    return list(rows((hour, objects[part_key(hour, part)]) for part in range(PARTS_OF_HOUR)))
-
-
 def known(times):
     """Return the known core time by key; without stop events, unknown minutes differ."""
     return {
@@ -52,26 +53,27 @@ def known(times):
     }
 
 
-def check_then(objects, hour, lines, rules):
+def check_then(objects, lines, rules):
     """Check that ledger, lines, digest and single rows give the same amounts."""
-    settled = rows_in(objects, hour)
+    settled = ledger_of(objects)
     then, read = then_by_days(settled, TeamRules())
     assert then_of(settled) == then
     assert len(settled) == read
-    period = Period(hour * HOUR_MS, (hour + 1) * HOUR_MS)
+    hours = range(SETTLED_HOUR, SETTLED_HOUR + 1)
+    period = Period(hours.start * HOUR_MS, hours.stop * HOUR_MS)
     by_lines = then_of_lines(lines, rules, period)
     for name in ("owners", "instances", "days"):
         assert known(getattr(then, name)) == known(getattr(by_lines, name)), name
     # A line before the hour may have the type.
     assert sum(then.unpriced.values()) == sum(by_lines.unpriced.values())
-    week = Week(hours=range(hour, hour + 1))
-    week.fold_hours([(hour, objects[summary_key(hour)])])
+    week = Week(hours=hours)
+    week.fold_hours((hour, objects[summary_key(hour)]) for hour in hours)
     assert then.owners == week.owners
     assert known(then.days) == known(week.days)
     assert then.bases == week.bases
     assert then.unpriced == week.unpriced
     assert then.cluster_hours == week.cluster_hours
-    before = Week(hours=range(hour - WEEK_HOURS, hour))
+    before = Week(hours=range(SETTLED_HOUR - WEEK_HOURS, SETTLED_HOUR))
     digest = digest_message(week, before, "s", "us-east-1")
     report = report_of(then)
     assert f"\n{report.headline}\n" in digest.body
@@ -133,7 +135,7 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     """
     bucket = Bucket()
     settle(world_of(fleet), bucket)
-    then = check_then(bucket, SETTLED_HOUR, map(message, fleet), CostRules(WORLD_PRICES))
+    then = check_then(bucket, map(message, fleet), CostRules(WORLD_PRICES))
     for by in ROW_LABELS:
         check_faces(report_of(then, by))
     check_page(report_of(then))

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 LAUNCHED = datetime(2025, 11, 20, 8, tzinfo=timezone.utc)
 
 
-def bare_instance(
-    instance_id: str, instance_type: str, zone: str, vcpus: int, **more: Any
-) -> dict[str, Any]:
+def bare_instance(instance_id: str, instance_type: str, zone: str, vcpus: int) -> dict[str, Any]:
     """Return AWS's answers about a running on-demand instance that can be released."""
     instance = {
         "InstanceId": instance_id,
@@ -36,7 +34,7 @@ def bare_instance(
         "Placement": {"AvailabilityZone": zone},
         "Tags": [{"Key": "Name", "Value": "worker-7"}],
     }
-    described = {"OwnerId": "123456789012", "Instances": [{**instance, **more}]}
+    described = {"OwnerId": "123456789012", "Instances": [instance]}
     return {
         "describe_instances": {"Reservations": [described]},
         "describe_instance_attribute": {

@@ -260,9 +260,9 @@ def test_flops_are_absent_when_no_report_had_them():
     assert [None] * 4 == [flops_of(*documents) for documents in minutes]
 
 
-def sample_of(*documents, **chosen):
+def sample_of(*documents):
     """Return the sample of the last of *documents*, which are 5 s apart."""
-    fold = new_fold(**{"every_report": True, **chosen})
+    fold = new_fold(every_report=True)
     for place, document in enumerate(documents):
         add(fold, document, REPORTS_START_S + 5 * place)
     return fold.sample

@@ -26,9 +26,9 @@ from tests.neuron_emitter.neuron_reports import (
 SILENT_ERROR = "open /proc/4711/stat: no such file or directory"
 
 
-def report_with_error(text, **members):
+def report_with_error(text):
     """Return a report whose vCPU group has the error *text*."""
-    return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
+    return report(system_data={"vcpu_usage": vcpu(error=text)})
 
 
 def test_an_error_of_a_sidecar_is_one_event():

@@ -142,9 +142,9 @@ def node(fold, minute, *runtimes, **members):
     return closed(fold, seq=minute + 1)
 
 
-def using(pid, core, completed=None, **counts):
+def using(pid, core, completed=None):
     """Return a runtime that has a byte on *core*."""
-    ran = [] if completed is None else [executions(completed, period=60.0, **counts)]
+    ran = [] if completed is None else [executions(completed, period=60.0)]
     return runtime(counters([0] * 4, 60.0), memory({core: 1}), *ran, pid=pid, tag="1")
 
 

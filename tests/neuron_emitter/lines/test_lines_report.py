@@ -115,10 +115,9 @@ ANY_EVENTS = st.builds(
         TEXTS.map(str) | st.floats() | st.integers(),
     ),
 )
-WITHOUT_METRICS = MinuteSettings(metrics="none")
 
 
-def runtime_line(runtime, settings=WITHOUT_METRICS):
+def runtime_line(runtime, settings):
     """Return the line of *runtime* in the minute at 60,000 ms, with number 3."""
     minute = MinuteRecord(
         LINE_SENDER.cluster,
@@ -128,9 +127,6 @@ def runtime_line(runtime, settings=WITHOUT_METRICS):
         60_000,
         60.0,
         12,
-        "",
-        (),
-        (),
     )
     *_, record = LineWriter(
         dataclasses.replace(

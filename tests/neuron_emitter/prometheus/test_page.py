@@ -157,21 +157,19 @@ def test_the_values_are_those_of_the_fold(runtimes):
     assert record.number("RuntimeHostMemory") == sum(numbers(used, memory_location="host"))
     done = numbers("execution_status_total", status_type="completed")
     assert record.executions == sum(done)
+    names = {"b": "busy", "a": "attached_idle", "u": "unattached", "?": "unknown"}
+    for letter, name in names.items():
+        assert [record.core_state.count(letter)] == numbers("neuron_emf_cores", state=name)
     for core, state in enumerate(record.core_state):
+        idle_s = numbers("neuron_emf_core_idle_seconds", neuroncore=str(core))
+        assert [60 * record.idle_minutes[core]] == idle_s
         greatest = max(numbers(UTILIZATION_SERIES, neuroncore=str(core)))
         assert max(percent[core] for _, percent, _, _ in runtimes) / 100 == greatest
         assert (state == "b") == (greatest > 0)
-        shown = {"b": "busy", "a": "attached_idle", "u": "unattached", "?": "unknown"}[state]
-        assert [1] == numbers("neuron_emf_core_state", neuroncore=str(core), state=shown)
+        assert [1] == numbers("neuron_emf_core_state", neuroncore=str(core), state=names[state])
 
 
 ONE = runtime(counters([50.0]), memory({0: 63}), executions(3), runtime_vcpu(), tag="t")
-
-
-def ecc(*values):
-    """Return a report for each value of one counter."""
-    groups = [hardware_counters({"mem_ecc_corrected": value}) for value in values]
-    return [report(system_data={"neuron_hw_counters": group}) for group in groups]
 
 
 def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
@@ -197,23 +195,15 @@ def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
     }
 
 
-def test_each_core_has_its_state_idle_time_and_holder():
-    """A core has state and idle time as in the minute line, and a holder if it is held."""
+def test_each_held_core_has_its_holder():
+    """A core has a holder if it is held, and each series has the cluster of the minute line."""
     played = PlayedPage()
     record = whole_minutes(played, HALF_IDLE, 2)
     series = played.series("neuron_emf_")
     assert "bauu" == record.core_state
-    idle_s = [
-        value(series, "neuron_emf_core_idle_seconds", neuroncore=str(core)) for core in range(4)
-    ]
-    assert [60 * minutes for minutes in record.idle_minutes] == idle_s
     holders = [value(series, "neuron_emf_core_holder", neuroncore=str(core)) for core in range(4)]
     assert [1, 1, None, None] == holders
     assert 1 == value(series, "neuron_emf_core_holder", neuroncore="1", owner="owner-7")
-    assert [1, 1, 2, 0] == [
-        value(series, "neuron_emf_cores", state=name)
-        for name in ("busy", "attached_idle", "unattached", "unknown")
-    ]
     assert {"blue"} == {dict(labels).get("cluster", "blue") for _, labels in series}
 
 

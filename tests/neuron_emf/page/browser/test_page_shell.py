@@ -42,24 +42,17 @@ def answered(status_code, **document):
     return lambda route: route.fulfill(status=status_code, json=document)
 
 
-def test_a_cluster_that_is_gone_shows_a_notice_and_every_alarm(open_page, address, watched):
-    """A bookmark with an old name falls back to all clusters, and never to "No alarm firing"."""
-    page = open_page(with_state(address, "cluster=renamed"))
-    expect(page.locator(".notice")).to_contain_text('cluster "renamed". All are shown.')
+@pytest.mark.parametrize("member", ["cluster", "team", "owner"])
+def test_a_name_that_is_gone_shows_a_notice_and_every_alarm(open_page, address, watched, member):
+    """A bookmark with an old name falls back to all names, and never to "No alarm firing"."""
+    page = open_page(with_state(address, f"{member}=renamed"))
+    expect(page.locator(".notice")).to_contain_text(f'{member} "renamed". All are shown.')
     expect(status(page, FIRING)).to_be_visible()
     expect(card(page, "idle")).to_have_text("60")
-    assert "cluster" not in page.evaluate("location.hash")
+    assert f"{member}=" not in page.evaluate("location.hash")
     page.get_by_role("button", name="Close the notice").click()
     expect(page.locator(".notice")).to_have_count(0)
     watched[:] = [text for text in watched if f"{IS_GONE}" not in text]
-
-
-@pytest.mark.parametrize("member", ["team", "owner"])
-def test_a_filter_that_nothing_matches_falls_back_to_all(open_page, address, member):
-    """An unknown team or owner is named in a notice and leaves the address."""
-    page = open_page(with_state(address, f"{member}=renamed"))
-    expect(page.locator(".notice")).to_contain_text(f'{member} "renamed". All are shown.')
-    assert f"{member}=" not in page.evaluate("location.hash")
 
 
 def test_cards_and_charts_never_show_another_number_for_that_of_a_team(open_page, address, held):
