@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from aggregator.close.registry import PresenceRun, Registry
 from aggregator.environment import Rules
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
-from aggregator.rollups.rollup import MAX_TYPES_IN_ROLLUP
 from aggregator.storage.record_items import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
@@ -105,15 +104,6 @@ def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
     clusters = {cluster for _, cluster in world.rollups()}
     asked = {f"c{name}" for names in deliveries for name in names}
     assert min(max_clusters, len(asked)) == len(clusters)
-
-
-def test_twenty_types_of_a_cluster_are_named(attacked):
-    """A forged type costs no metric, and a line names at most 20 types."""
-    names = [f"trn{number}.forged" for number in range(50)]
-    attacked.live(0, *(real(0, instance_type=name, instance_id=name) for name in names))
-    (rollup,) = attacked.rollups
-    assert MAX_TYPES_IN_ROLLUP == len(rollup["Types"]) == 20
-    assert 30 == rollup["TypesMore"]
 
 
 def noise(draw):

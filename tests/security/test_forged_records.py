@@ -120,25 +120,6 @@ def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
     assert 1 == line["DuplicateEmitters"]
 
 
-def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
-    """
-    A forged name that never reports again fires the alarm on silence for an hour, in its own
-    cluster only.
-    """
-    silent = []
-    for offset in range(70):
-        written = [real(offset), real(offset, "serving")]
-        if offset == 0:
-            written.append(real(0, instance_id="i-forged"))
-        attacked.live(offset, *written)
-        silent_counts = {
-            rollup["ClusterName"]: rollup["SilentInstances"] for rollup in attacked.rollups
-        }
-        assert 0 == silent_counts["serving"]
-        silent.append(silent_counts["training"])
-    assert [0] * 6 + [1] * 55 + [0] * 9 == silent
-
-
 def test_a_forged_clean_shutdown_keeps_silence_quiet(attacked):
     """A forged `CleanShutdown` counts: the instance is gone, not silent."""
     attacked.live(

@@ -350,7 +350,6 @@ CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
         Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"}
     ),
     "copies": lambda w: (w.lines.extend(w.lines[20:]), w.rollups.extend(w.rollups[20:])),
-    "restart": lambda w: w.restart(minute(w), {}),
     "restart with a straddling report": lambda w: w.restart(minute(w), {}, seconds=(30, 36)),
     "restart that knew nothing yet": lambda w: w.restart(
         minute(w), {}, {**w.core("?", w.cores), "HostCpuPercent": None}, seconds=(58, 0)
