@@ -248,15 +248,20 @@ def test_no_row_is_cut_from_a_long_line():
 
 
 def test_the_owner_with_most_survives_the_bound(monkeypatch):
-    """The owner with most idle cost stays below the bound, even if the other owners come later."""
+    """
+    The owner with most idle cost stays below the bound, even if the other owners come later. Each
+    owner is listed or counted as left out.
+    """
     monkeypatch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
     fleet = [held("i-big", ("slurm:7 u", 32), instance_type="trn1.32xlarge")]
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
-    first, second, *_ = idle_owners(rollup_of(*fleet))
+    bounded = rollup_of(*fleet)
+    first, second, *rest = idle_owners(bounded)
     assert OTHER_OWNERS == first.owner
     assert "slurm:7 u" == second.owner
     assert 32 * MICRO == second.idle
     assert 21_500_000 == second.cost
+    assert len(fleet) == bounded.properties["IdleOwnersLeftOut"] + len([second, *rest])
 
 
 def test_too_many_owners_are_not_reported_in_part(monkeypatch):
