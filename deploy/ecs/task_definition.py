@@ -51,7 +51,7 @@ MONITOR_HEAP: Final = "320MiB"  # GOMEMLIMIT of neuron-monitor; as in AWS's own 
 CPU_UNITS: Final = 128  # a vCPU has 1,024; a share of a contended CPU, not a limit
 STOP_WITHIN_S: Final = 20  # neuron-monitor ends within 2 s, the emitter flushes for up to 5 s
 SPOOL: Final = "/var/lib/neuron-emf"
-SPOOL_VOLUME: Final = "neuron-emf-spool"  # in a daemon, the instance's, for the next task
+SPOOL_VOLUME: Final = "neuron-emf-spool"  # a daemon's volume stays on the instance
 CONTAINER_USER: Final = 10001  # the user in deploy/container/Containerfile
 HEALTH_COMMAND: Final = ("CMD", "neuron-emf", "check", "--quick")
 HEALTH_CHECK: Final = {
@@ -146,7 +146,7 @@ def emitter_container(devices: int, place: TaskPlace, *, is_daemon: bool) -> dic
         },
         mountPoints=[{"sourceVolume": SPOOL_VOLUME, "containerPath": SPOOL, "readOnly": False}],
     )
-    if is_daemon:  # ECS replaces no task because a container that is not essential is unhealthy
+    if is_daemon:  # for a container that is not essential, ECS does not act on its health
         container["healthCheck"] = HEALTH_CHECK
     container["stopTimeout"] = STOP_WITHIN_S
     container["logConfiguration"] = _log_configuration(place.region)

@@ -55,13 +55,13 @@ def gaps(times: range, known: Collection[int]) -> list[list[int]]:
     [[0, 20], [30, 50]]
     """
     found: list[list[int]] = []
-    for time_there in times:
-        if time_there in known:
+    for start in times:
+        if start in known:
             continue
-        if found and found[-1][1] == time_there:
+        if found and found[-1][1] == start:
             found[-1][1] += times.step
         else:
-            found.append([time_there, time_there + times.step])
+            found.append([start, start + times.step])
     return found
 
 

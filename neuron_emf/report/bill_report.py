@@ -166,7 +166,8 @@ def _lead(result: Chargeback) -> list[str]:
             f"{counted(result.moved, 'instance-hour')} moved from one cluster to another: each "
             "cluster pays its own minutes."
         )
-    if missing := len(result.hours) - result.reading.hours:
+    missing = len(result.hours) - result.reading.hours
+    if missing:
         sentences.append(
             f"The ledger lacks {missing:,} of {counted(len(result.hours), 'hour')}. Their cost "
             "is in the rows [before the ledger] and [ledger missing]."

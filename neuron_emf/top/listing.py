@@ -272,7 +272,7 @@ def _cluster(row: Answer) -> tuple[str, ...]:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Table:
     """Return a table. Its first column is cut to the remaining width; a number is never cut."""
     table = Table.grid(padding=(0, 2))
-    for place, _ in enumerate(heads):
+    for place in range(len(heads)):
         is_number = place in numbers
         table.add_column(
             justify="right" if is_number else "left",

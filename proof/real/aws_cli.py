@@ -60,7 +60,9 @@ NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
 
 def missing() -> str | None:
     """Return why the part cannot run here."""
-    for program in (*CLI_PROGRAMS.values(), "node"):
+    if shutil.which("node") is None:
+        return "node is missing: install Node.js 20 or later"
+    for program in CLI_PROGRAMS.values():
         if shutil.which(program) is None:
             return f"{program} is missing: run proof/real/install.sh aws_cli"
     if version_of("2").startswith("1."):

@@ -48,15 +48,21 @@ def asked_of_ec2() -> Purchases:
             PaginationConfig={"PageSize": _INSTANCES_IN_PAGE},
         )
     )
-    return {
-        str(instance["InstanceId"]): Ec2Instance(
-            instance.get("InstanceLifecycle") or ON_DEMAND,
-            instance.get("CapacityReservationId"),
-            instance.get("InstanceType"),
-        )
-        for reservation in aws.call(pages.build_full_result).get("Reservations", ())
-        for instance in reservation.get("Instances", ())
-    }
+
+    def read_pages() -> Purchases:
+        """Keep a few members of each page, because whole pages of a large fleet do not fit."""
+        return {
+            str(instance["InstanceId"]): Ec2Instance(
+                instance.get("InstanceLifecycle") or ON_DEMAND,
+                instance.get("CapacityReservationId"),
+                instance.get("InstanceType"),
+            )
+            for page in pages
+            for reservation in page.get("Reservations", ())
+            for instance in reservation.get("Instances", ())
+        }
+
+    return aws.call(read_pages)
 
 
 def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -120,3 +122,25 @@ def test_every_page_of_ec2_is_read(monkeypatch):
     assert reported == {
         key: instance for part in parts for key, instance in purchases.unpacked(part).items()
     }
+
+
+class Page(dict[str, Any]):
+    """A page of an answer that a weak reference can watch."""
+
+
+def test_pages_of_ec2_are_not_kept(monkeypatch):
+    """At most two pages of EC2's answer are in memory, because a large fleet has a hundred."""
+    watched = []
+
+    def paginate(**_request):
+        for _ in range(9):
+            page = Page()
+            watched.append(weakref.ref(page))
+            yield page
+            del page
+            assert sum(reference() is not None for reference in watched) < 2
+
+    client = SimpleNamespace(get_paginator=lambda _: SimpleNamespace(paginate=paginate))
+    monkeypatch.setattr(aws, "client", lambda _: client)
+    assert {} == purchases.asked_of_ec2()
+    assert 9 == len(watched)
